@@ -1,0 +1,278 @@
+// The public vocabulary of the package. Shapes of JSON files are those of the files themselves (see README, "Files").
+
+/** Where bytes come from. A path works in Node only. A Blob or File is read in slices and never consumed. */
+export type ByteSource = Blob | Uint8Array | { readonly path: string };
+
+export type ErrorCode =
+  | 'truncated'
+  | 'not_onnx'
+  | 'unsupported_opset'
+  | 'unsupported_op'
+  | 'unsupported_type'
+  | 'invalid_graph'
+  | 'external_data_missing'
+  | 'shape_mismatch'
+  | 'invalid_policy'
+  | 'invalid_sample'
+  | 'invalid_state'
+  | 'non_finite'
+  | 'too_large'
+  | 'out_of_memory'
+  | 'cancelled'
+  | 'internal';
+
+export interface Warning {
+  code: string;
+  message: string;
+  where: string;
+}
+
+/** `done` of `total` in one phase; done never falls, total never changes within a phase, the last done equals total. */
+export interface Progress {
+  phase: 'open' | 'samples' | 'calibrate' | 'sensitivity' | 'score' | 'write';
+  done: number;
+  total: number;
+  unit: 'bytes' | 'runs' | 'tensors';
+}
+
+export interface Cancellable {
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+}
+
+export type FormatName = 'int4' | 'uint4' | 'int8' | 'uint8' | 'int16' | 'uint16' | 'int32' | 'float32';
+export type TargetName = 'onnxruntime';
+
+export interface PlanOptions {
+  target?: TargetName;
+  activations?: FormatName;
+  weights?: FormatName;
+  perChannel?: boolean;
+  activationsSymmetric?: boolean;
+  include?: string[];
+  exclude?: string[];
+}
+
+export interface Site {
+  tensor: string;
+  role: 'activation' | 'weight' | 'bias';
+  quantized: boolean;
+  format: FormatName;
+  granularity: 'tensor' | 'channel' | 'block';
+  axis: number | null;
+  block_size: number | null;
+  symmetric: boolean;
+  scale_group: string | null;
+  rule: string;
+  why: string;
+  consumers: [node: string, input: number][];
+}
+
+export interface InputDecision {
+  node: string;
+  op: string;
+  input: number;
+  tensor: string;
+  quantized: boolean;
+  rule: string;
+  why: string;
+  partition: string | null;
+}
+
+export interface Plan {
+  halftone: string;
+  model_sha256: string;
+  target: TargetName;
+  match: string | null;
+  options: Record<string, unknown>;
+  sites: Site[];
+  inputs: InputDecision[];
+  warnings: Warning[];
+}
+
+export interface Encoding {
+  format: FormatName;
+  scale: number[];
+  zero_point: number[];
+  axis: number | null;
+  min: number[];
+  max: number[];
+}
+
+export interface Encodings {
+  halftone: string;
+  model_sha256: string;
+  method: string;
+  samples: number;
+  encodings: Record<string, Encoding>;
+}
+
+export interface ValueInfo {
+  name: string;
+  type: string;
+  shape: (number | string | null)[] | null;
+}
+
+export interface ModelSummary {
+  model: {
+    name: string;
+    sha256: string;
+    bytes: number;
+    ir_version: number;
+    opset: Record<string, number>;
+    producer: string;
+    inputs: ValueInfo[];
+    outputs: ValueInfo[];
+  };
+  nodes: number;
+  operators: Record<string, number>;
+  parameters: { count: number; bytes: number };
+  quantized: { pairs: number };
+  targets: Record<string, { sites: number; quantized: number }>;
+  warnings: Warning[];
+}
+
+/** One sample: a value for each graph input. Data is little endian, row-major; int64 as BigInt64Array, bool as Uint8Array. */
+export interface SampleTensor {
+  type: string;
+  dims: number[];
+  data: ArrayBufferView;
+}
+export type Sample = Record<string, SampleTensor>;
+
+/** A set of samples that can be read again and again; samples are loaded one at a time, so memory doesn't grow with their number. */
+export interface SampleSet {
+  readonly count: number;
+  readonly warnings: Warning[];
+  /** True for values that were made up; every result then says so. */
+  readonly random: boolean;
+  name(index: number): string;
+  load(index: number): Promise<Sample>;
+}
+
+export interface CalibrateOptions extends Cancellable {
+  method?: 'minmax';
+  /** Further tensors to observe (float activations of the graph). */
+  tensors?: string[];
+}
+
+export interface SensitivityRow {
+  name: string;
+  /** dB for PSNR. */
+  score: number;
+  role: 'activation' | 'weight';
+  /** Position in site order. */
+  order: number;
+}
+
+export interface SensitivityOptions extends Cancellable {
+  by?: 'quantizer';
+  metric?: 'psnr';
+  score?: string;
+}
+
+export interface SensitivityResults {
+  ranking: { rank: number; name: string; score: number | null; detail?: string }[];
+  halftone: {
+    version: string;
+    model_sha256: string;
+    target: string;
+    method: string;
+    metric: string;
+    higher_is_worse: boolean;
+    scored: string[];
+    samples: number;
+    by: string;
+    interval: [number, number][];
+    skipped: { name: string; why: string }[];
+    warnings: Warning[];
+  };
+}
+
+export interface SensitivityRun extends AsyncIterable<SensitivityRow> {
+  /** Resolves when all rows are in; rejects with `cancelled` if the run was stopped. */
+  results(): Promise<SensitivityResults>;
+  /** What is complete now, ranked; also after a cancel. */
+  partial(): Promise<SensitivityResults>;
+}
+
+export interface QuantizeReport {
+  output: string;
+  bytes: number;
+  float_bytes: number;
+  nodes: number;
+  quantized_nodes: Record<string, number>;
+  sites: { quantized: number; by_rule: Record<string, number> };
+  sizes_by_type: Record<string, number>;
+  score: { simulated: number | null; fused: number | null };
+  warnings: Warning[];
+  changes: { what: string; where: string }[];
+}
+
+export interface QuantizeOptions extends Cancellable {
+  /** Write the weights to a second file of this name; needed above 2 GB. */
+  externalData?: string;
+  /** Written into the metadata; defaults to what the encodings say. */
+  samples?: number;
+  random?: boolean;
+}
+
+export interface QuantizedModel {
+  model: Blob;
+  externalData?: Blob;
+  report: QuantizeReport;
+}
+
+export interface OutputComparison {
+  name: string;
+  psnr: number | null;
+  max_abs_error: number;
+  sqnr: number | null;
+  cosine: number | null;
+}
+
+export interface TensorStatistics {
+  tensor: string;
+  count: number;
+  min: number;
+  max: number;
+  /** Counts over equal bins from `min` to `max`. */
+  histogram: number[];
+  /** Share of values outside the encoding's range, 0 to 1; null without an encoding. */
+  clipped: number | null;
+  /** Signal to quantization noise of this tensor alone, dB; null without an encoding. */
+  sqnr: number | null;
+}
+
+export interface Model {
+  readonly name: string;
+  inspect(): Promise<ModelSummary>;
+  plan(options?: PlanOptions): Promise<Plan>;
+  /** Checks a plan that was edited or loaded from a file. */
+  checkPlan(plan: Plan): Promise<void>;
+  calibrate(plan: Plan | Promise<Plan>, samples: SampleSet, options?: CalibrateOptions): Promise<Encodings>;
+  sensitivity(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    samples: SampleSet,
+    options?: SensitivityOptions,
+  ): SensitivityRun;
+  quantize(plan: Plan | Promise<Plan>, encodings: Encodings, options?: QuantizeOptions): Promise<QuantizedModel>;
+  /** PSNR of the scored tensors with every quantizer on: as the exact options compute it, and as the runtime runs it by default. */
+  score(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    samples: SampleSet,
+    options?: SensitivityOptions,
+  ): Promise<{ simulated: number; fused: number; scored: string[] }>;
+  /** Runs the float model; outputs as the graph names them. */
+  run(sample: Sample, options?: { outputs?: string[] } & Cancellable): Promise<Sample>;
+  /** Range, histogram, clipping and noise of one tensor (weight, or activation over the samples). */
+  statistics(
+    tensor: string,
+    samples: SampleSet | null,
+    options?: { bins?: number; encoding?: Encoding } & Cancellable,
+  ): Promise<TensorStatistics>;
+  /** Frees the memory in the worker. Later calls fail with `invalid_state`. */
+  close(): Promise<void>;
+}
