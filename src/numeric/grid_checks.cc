@@ -1,0 +1,94 @@
+#include "numeric/grid_checks.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "halftone/data_type.h"
+
+namespace halftone {
+namespace {
+
+std::optional<std::size_t> checked_product(std::size_t a, std::size_t b) {
+  if (b != 0 && a > std::numeric_limits<std::size_t>::max() / b) return std::nullopt;
+  return a * b;
+}
+
+Error mismatch(std::string_view what, std::size_t given, std::size_t needed) {
+  return {ErrorCode::kShapeMismatch,
+          "The number of " + std::string(what) + " is " + std::to_string(given) + ", but " + std::to_string(needed) +
+              " are needed.",
+          "", "Give as many as the tensor's shape and granularity need."};
+}
+
+Result<void> check_scales(const QuantGrid& grid) {
+  for (std::size_t i = 0; i < grid.scales.size(); ++i) {
+    if (std::isfinite(grid.scales[i]) && grid.scales[i] > 0.0F) continue;
+    return Error{ErrorCode::kInvalidPolicy, "Scale " + std::to_string(i) + " is not a positive, finite number.", "",
+                 "Compute the encoding again from a finite range."};
+  }
+  return {};
+}
+
+Result<void> check_zero_points(const QuantGrid& grid) {
+  const NumberFormatInfo& info = number_format_info(grid.format);
+  for (std::size_t i = 0; i < grid.zero_points.size(); ++i) {
+    if (grid.zero_points[i] >= info.lowest && grid.zero_points[i] <= info.highest) continue;
+    return Error{ErrorCode::kInvalidPolicy,
+                 "Zero point " + std::to_string(i) + " is " + std::to_string(grid.zero_points[i]) +
+                     ", which is no code of " + std::string(info.name) + ".",
+                 "", "Use a zero point from " + std::to_string(info.lowest) + " to " + std::to_string(info.highest) + "."};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> element_count_of(std::span<const std::int64_t> dims) {
+  const std::optional<std::uint64_t> elements = element_count(dims);
+  if (!elements || *elements > std::numeric_limits<std::size_t>::max() / sizeof(float)) return std::nullopt;
+  return elements;
+}
+
+Result<void> check_layout(const GridLayout& layout, std::size_t elements) {
+  const std::optional<std::size_t> rows = checked_product(layout.outer, layout.channels);
+  const std::optional<std::size_t> needed = rows ? checked_product(*rows, layout.inner) : std::nullopt;
+  if (!needed) {
+    return Error{ErrorCode::kShapeMismatch, "A layout has more elements than memory can hold.", "",
+                 "Check the tensor's shape."};
+  }
+  if (*needed != elements) return mismatch("values", elements, *needed);
+  return {};
+}
+
+Result<void> check_scale_count(const QuantGrid& grid) {
+  const std::size_t needed = grid.layout.scale_count();
+  if (grid.scales.size() != needed) return mismatch("scales", grid.scales.size(), needed);
+  if (!grid.zero_points.empty() && grid.zero_points.size() != needed) {
+    return mismatch("zero points", grid.zero_points.size(), needed);
+  }
+  return {};
+}
+
+Result<void> check_grid(const QuantGrid& grid, std::size_t elements, std::optional<std::size_t> code_bytes,
+                        bool for_quantizing) {
+  const NumberFormatInfo& info = number_format_info(grid.format);
+  if (info.kind != FormatKind::kInteger || (for_quantizing && !is_quantize_format(grid.format))) {
+    return Error{ErrorCode::kUnsupportedType,
+                 std::string(info.name) + " has no codes that this operation can make or read.", "",
+                 "Choose int8, uint8, int16, uint16, int4 or uint4."};
+  }
+  Result<void> checked = check_layout(grid.layout, elements);
+  if (!checked.ok()) return checked;
+  if (code_bytes) {
+    const std::optional<std::uint64_t> needed = code_byte_count(grid.format, elements);
+    if (needed != *code_bytes) return mismatch("bytes of codes", *code_bytes, static_cast<std::size_t>(needed.value_or(0)));
+  }
+  checked = check_scale_count(grid);
+  if (!checked.ok()) return checked;
+  checked = check_scales(grid);
+  if (!checked.ok()) return checked;
+  return check_zero_points(grid);
+}
+
+}  // namespace halftone

@@ -1,0 +1,64 @@
+#include "halftone/number_format.h"
+
+#include <array>
+#include <cstddef>
+
+namespace halftone {
+namespace {
+
+// In the order of the enum. Opsets: ONNX operator changelog (QuantizeLinear and DequantizeLinear 10, 13, 19, 21).
+constexpr std::array<NumberFormatInfo, 8> kFormats = {{
+    {NumberFormat::kInt8, "int8", FormatKind::kInteger, DataType::kInt8, 8, -128, 127, 10, 10},
+    {NumberFormat::kUint8, "uint8", FormatKind::kInteger, DataType::kUint8, 8, 0, 255, 10, 10},
+    {NumberFormat::kInt16, "int16", FormatKind::kInteger, DataType::kInt16, 16, -32768, 32767, 21, 21},
+    {NumberFormat::kUint16, "uint16", FormatKind::kInteger, DataType::kUint16, 16, 0, 65535, 21, 21},
+    {NumberFormat::kInt4, "int4", FormatKind::kInteger, DataType::kInt4, 4, -8, 7, 21, 21},
+    {NumberFormat::kUint4, "uint4", FormatKind::kInteger, DataType::kUint4, 4, 0, 15, 21, 21},
+    {NumberFormat::kInt32, "int32", FormatKind::kInteger, DataType::kInt32, 32, INT32_MIN, INT32_MAX, 0, 10},
+    {NumberFormat::kFloat32, "float32", FormatKind::kFloat32, DataType::kFloat, 32, 0, 0, 0, 0},
+}};
+
+constexpr bool table_follows_enum() {
+  for (std::size_t i = 0; i < kFormats.size(); ++i) {
+    if (static_cast<std::size_t>(kFormats[i].format) != i) return false;
+  }
+  return true;
+}
+static_assert(table_follows_enum());
+
+constexpr std::uint64_t kMaxCodes = std::uint64_t{1} << 60U;
+
+}  // namespace
+
+const NumberFormatInfo& number_format_info(NumberFormat format) { return kFormats[static_cast<std::size_t>(format)]; }
+
+std::span<const NumberFormatInfo> number_formats() { return kFormats; }
+
+std::optional<NumberFormat> number_format_from_name(std::string_view name) {
+  for (const NumberFormatInfo& info : kFormats) {
+    if (info.name == name) return info.format;
+  }
+  return std::nullopt;
+}
+
+std::optional<NumberFormat> number_format_from_data_type(DataType type) {
+  for (const NumberFormatInfo& info : kFormats) {
+    if (info.onnx_type == type) return info.format;
+  }
+  return std::nullopt;
+}
+
+bool is_quantize_format(NumberFormat format) {
+  const NumberFormatInfo& info = number_format_info(format);
+  return info.kind == FormatKind::kInteger && info.quantize_opset != 0;
+}
+
+std::optional<std::uint64_t> code_byte_count(NumberFormat format, std::uint64_t count) {
+  if (count > kMaxCodes) return std::nullopt;
+  const auto bits = static_cast<std::uint64_t>(number_format_info(format).bits);
+  if (bits >= 8) return count * (bits / 8);
+  const std::uint64_t per_byte = 8 / bits;
+  return count / per_byte + (count % per_byte != 0 ? 1 : 0);
+}
+
+}  // namespace halftone
