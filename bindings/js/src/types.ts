@@ -147,6 +147,7 @@ export interface SampleSet {
   /** True for values that were made up; every result then says so. */
   readonly random: boolean;
   name(index: number): string;
+  /** Fresh buffers on every call: they are handed over to a worker, which leaves them empty (detached) here. */
   load(index: number): Promise<Sample>;
 }
 
@@ -154,6 +155,8 @@ export interface CalibrateOptions extends Cancellable {
   method?: 'minmax';
   /** Further tensors to observe (float activations of the graph). */
   tensors?: string[];
+  /** How the float model is run; default `exact`. `disabled` is what onnxruntime's own quantizer uses. */
+  optimization?: 'exact' | 'default' | 'disabled';
 }
 
 export interface SensitivityRow {
@@ -217,6 +220,20 @@ export interface QuantizeOptions extends Cancellable {
   random?: boolean;
 }
 
+export interface CompareOptions extends Cancellable {
+  /** Tensors to compare instead of the graph outputs. Both models must have them. */
+  outputs?: string[];
+  /** How both models are run; default `default`. */
+  optimization?: 'exact' | 'default' | 'disabled';
+}
+
+export interface Comparison {
+  outputs: OutputComparison[];
+  samples: number;
+  runner: string;
+  warnings: Warning[];
+}
+
 export interface QuantizedModel {
   model: Blob;
   externalData?: Blob;
@@ -246,6 +263,8 @@ export interface TensorStatistics {
 
 export interface Model {
   readonly name: string;
+  /** Of all files together. */
+  readonly bytes: number;
   inspect(): Promise<ModelSummary>;
   plan(options?: PlanOptions): Promise<Plan>;
   /** Checks a plan that was edited or loaded from a file. */
@@ -265,8 +284,14 @@ export interface Model {
     samples: SampleSet,
     options?: SensitivityOptions,
   ): Promise<{ simulated: number; fused: number; scored: string[] }>;
-  /** Runs the float model; outputs as the graph names them. */
-  run(sample: Sample, options?: { outputs?: string[] } & Cancellable): Promise<Sample>;
+  /**
+   * Runs the model; outputs as the graph names them. The sample's buffers are handed over to a worker and empty afterwards.
+   * Default optimization: `exact`.
+   */
+  run(
+    sample: Sample,
+    options?: { outputs?: string[]; optimization?: 'exact' | 'default' | 'disabled' } & Cancellable,
+  ): Promise<Sample>;
   /** Range, histogram, clipping and noise of one tensor (weight, or activation over the samples). */
   statistics(
     tensor: string,

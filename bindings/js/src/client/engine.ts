@@ -1,0 +1,149 @@
+// An engine: one worker that holds models, a pool of workers that run them, and the package's files they need.
+import { loadCore, loadRuntime, loadWorkerScript } from '../platform/assets.js';
+import { hardwareThreads, machineMemory } from '../platform/platform.js';
+import { startWorker, type WorkerScript } from '../platform/start_worker.js';
+import { cancelled, HalftoneError } from '../shared/errors.js';
+import { PROTOCOL, type RunnerName, type WireSource } from '../shared/protocol.js';
+import type { ByteSource, Model } from '../types.js';
+import { type CallOptions, Connection } from './connection.js';
+import type { Engine, EngineInfo, EngineOptions, OpenOptions } from './engine_types.js';
+import { openModel } from './open.js';
+import { Pool } from './pool.js';
+
+/** A cancel that the worker with the models doesn't answer for this long costs the worker (models are opened again by need). */
+const CORE_GRACE_MS = 2000;
+/** A run that takes longer than this after a cancel is ended with its worker. */
+const POOL_GRACE_MS = 250;
+const DEFAULT_MEMORY_SHARE = 0.5;
+
+export class HalftoneEngine implements Engine {
+  readonly runner: RunnerName;
+  readonly pool: Pool;
+  private readonly core: Connection;
+  private coreReady: Promise<{ version: string; instructionSet: string }> | null = null;
+  private files: Promise<{ script: WorkerScript; core: WebAssembly.Module }> | null = null;
+  private script: WorkerScript = { text: '' };
+  private runtime: Promise<WireSource> | null = null;
+  private closed = false;
+  /** Rises each time the worker with the models was lost: handles from before are void. */
+  generation = 0;
+
+  constructor(private readonly options: EngineOptions) {
+    this.runner = options.runner ?? 'web';
+    this.core = new Connection(() => startWorker(this.script), {
+      cancelGraceMs: CORE_GRACE_MS,
+      onLost: () => {
+        this.coreReady = null;
+        this.generation++;
+      },
+    });
+    this.pool = new Pool({
+      wanted: options.workers ?? hardwareThreads(),
+      memoryBudget: options.memoryBudget ?? machineMemory() * DEFAULT_MEMORY_SHARE,
+      create: (onLost) =>
+        new Connection(() => startWorker(this.script), { cancelGraceMs: POOL_GRACE_MS, onLost: () => onLost() }),
+      greet: (connection, options) => this.greetPoolWorker(connection, options),
+    });
+  }
+
+  open(source: ByteSource, options: OpenOptions = {}): Promise<Model> {
+    return openModel(this, source, options);
+  }
+
+  /** The worker that holds models, started when it isn't running. */
+  async models(): Promise<Connection> {
+    if (this.closed) throw new HalftoneError('invalid_state', 'The engine is closed.', { next: 'Make a new one.' });
+    await this.greeting();
+    return this.core;
+  }
+
+  async info(): Promise<EngineInfo> {
+    const { version, instructionSet } = await this.greeting();
+    return { version, instructionSet, runner: this.runner, workers: this.pool.wanted };
+  }
+
+  async liveObjects(): Promise<number> {
+    const core = this.core.connected ? await this.core.call('live', null) : 0;
+    return core + (await this.pool.liveObjects());
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.pool.close();
+    this.core.terminate(cancelled());
+  }
+
+  hang(which: 'core' | 'pool'): void {
+    if (this.options.testHooks !== true) {
+      throw new HalftoneError('invalid_state', 'The engine was made without test hooks.');
+    }
+    const target = which === 'core' ? this.core : this.pool.anyConnection();
+    target?.call('test.hang', null).catch(() => {});
+  }
+
+  private greeting(): Promise<{ version: string; instructionSet: string }> {
+    this.coreReady ??= this.greetCore().catch((error) => {
+      this.coreReady = null;
+      throw error;
+    });
+    return this.coreReady;
+  }
+
+  private async greetCore(): Promise<{ version: string; instructionSet: string }> {
+    const { script, core } = await this.loadFiles();
+    this.script = script;
+    if (!this.core.connected) this.core.connect();
+    return this.core.call('hello', {
+      protocol: PROTOCOL,
+      core,
+      runtime: null,
+      runner: this.runner,
+      testHooks: this.options.testHooks === true,
+    });
+  }
+
+  private async greetPoolWorker(connection: Connection, options: CallOptions): Promise<void> {
+    const { script, core } = await this.loadFiles();
+    const runtime = this.runner === 'web' ? await this.loadRuntime() : null;
+    this.script = script;
+    connection.connect();
+    await connection.call(
+      'hello',
+      { protocol: PROTOCOL, core, runtime, runner: this.runner, testHooks: this.options.testHooks === true },
+      options,
+    );
+  }
+
+  private loadFiles(): Promise<{ script: WorkerScript; core: WebAssembly.Module }> {
+    const { worker, core } = this.options.assets ?? {};
+    this.files ??= Promise.all([loadWorkerScript(worker), loadCore(core)]).then(
+      ([script, module]) => ({ script, core: module }),
+      (error) => {
+        this.files = null;
+        throw error;
+      },
+    );
+    return this.files;
+  }
+
+  private loadRuntime(): Promise<WireSource> {
+    this.runtime ??= loadRuntime(this.options.assets?.runtime).catch((error) => {
+      this.runtime = null;
+      throw error;
+    });
+    return this.runtime;
+  }
+}
+
+export function createEngine(options: EngineOptions = {}): Engine {
+  return new HalftoneEngine(options);
+}
+
+let shared: HalftoneEngine | null = null;
+
+/** Opens a model in the engine that all models of the program share, or in the one that is given. */
+export function open(source: ByteSource, options: OpenOptions = {}): Promise<Model> {
+  if (options.engine !== undefined) return options.engine.open(source, options);
+  shared ??= new HalftoneEngine({});
+  return shared.open(source, options);
+}

@@ -1,0 +1,53 @@
+// What a person who makes an engine or opens a model can say.
+import type { ByteSource, Cancellable, Model } from '../types.js';
+
+export interface EngineAssets {
+  /** The worker's script as text or as an address on the page's own origin. Browser: it is started from a blob. */
+  worker: { text: string } | URL | string;
+  /** The core's WebAssembly: compiled, as bytes, or an address. */
+  core: WebAssembly.Module | Uint8Array | URL | string;
+  /** onnxruntime-web's `ort-wasm-simd-threaded.wasm`: bytes or an address. Not loaded before the first run. */
+  runtime: Blob | Uint8Array | URL | string;
+}
+
+export interface EngineOptions {
+  /** Workers that run models, at most. Default: the number of processors. */
+  workers?: number;
+  /** What runs models: onnxruntime-web (default) or, in Node and when it is installed, onnxruntime-node. */
+  runner?: 'web' | 'node';
+  /** Where the package's files are, when they aren't beside the script that imports this. */
+  assets?: Partial<EngineAssets>;
+  /** Bytes that all runtimes together may take; bounds the number of workers. Default: half of the machine's memory. */
+  memoryBudget?: number;
+  /** Lets tests make a worker hang. */
+  testHooks?: boolean;
+}
+
+export interface OpenOptions extends Cancellable {
+  /** Default: the file's own name, or "model.onnx". */
+  name?: string;
+  /** External data files by location. Node finds those of a model given by path by itself. */
+  externalData?: Record<string, ByteSource>;
+  /** Default: one engine that all models of the program share. */
+  engine?: Engine;
+}
+
+export interface EngineInfo {
+  version: string;
+  /** Of the core's kernels, e.g. "WASM_SIMD128". */
+  instructionSet: string;
+  runner: 'web' | 'node';
+  /** Workers that may run models, before the model's size bounds them. */
+  workers: number;
+}
+
+export interface Engine {
+  open(source: ByteSource, options?: OpenOptions): Promise<Model>;
+  info(): Promise<EngineInfo>;
+  /** Objects alive in all cores; zero when every model is closed and no job runs. */
+  liveObjects(): Promise<number>;
+  /** Ends all workers. Pending calls are rejected with `cancelled`. */
+  close(): Promise<void>;
+  /** With `testHooks`: makes the worker that holds models (or one that runs them) hang until it is killed. */
+  hang(which: 'core' | 'pool'): void;
+}

@@ -1,0 +1,158 @@
+// A model as the program sees it. The model itself is in a worker; this knows its number there, and its files.
+import { HalftoneError } from '../shared/errors.js';
+import type { FileFacts, StoredFile, WireSource } from '../shared/protocol.js';
+import type {
+  CalibrateOptions,
+  Cancellable,
+  Encoding,
+  Encodings,
+  Model,
+  ModelSummary,
+  Plan,
+  PlanOptions,
+  QuantizedModel,
+  QuantizeOptions,
+  Sample,
+  SampleSet,
+  SensitivityOptions,
+  SensitivityRun,
+  TensorStatistics,
+} from '../types.js';
+import { calibrate } from './calibrate.js';
+import type { Connection } from './connection.js';
+import type { HalftoneEngine } from './engine.js';
+import { JobLock } from './job_lock.js';
+import type { OpenedModel, Reopen } from './open.js';
+import { quantize } from './quantize.js';
+import { runModel, type RunOptions } from './run_model.js';
+import { score } from './score.js';
+import { sensitivity } from './sensitivity.js';
+import { statistics } from './statistics.js';
+
+export class ModelHandle implements Model {
+  readonly lock = new JobLock();
+  private sha256: Promise<string> | null = null;
+  private summary: Promise<ModelSummary> | null = null;
+  private closed = false;
+  private reopening: Promise<OpenedModel> | null = null;
+
+  constructor(
+    readonly engine: HalftoneEngine,
+    readonly name: string,
+    private readonly source: WireSource,
+    private opened: OpenedModel,
+    private readonly reopen: Reopen,
+  ) {}
+
+  get bytes(): number {
+    return this.opened.bytes;
+  }
+
+  get files(): StoredFile[] {
+    return this.opened.files;
+  }
+
+  /** The worker and the model's number in it; opens the model again if its worker was lost. */
+  async core(options: Cancellable = {}): Promise<{ core: Connection; model: number }> {
+    if (this.closed) {
+      throw new HalftoneError('invalid_state', 'The model is closed.', { where: this.name, next: 'Open it again.' });
+    }
+    const core = await this.engine.models();
+    if (this.opened.generation !== this.engine.generation) {
+      this.reopening ??= this.reopen({ signal: options.signal }).finally(() => {
+        this.reopening = null;
+      });
+      this.opened = await this.reopening;
+    }
+    return { core, model: this.opened.handle };
+  }
+
+  async facts(options: Cancellable = {}): Promise<FileFacts> {
+    const { core } = await this.core(options);
+    this.sha256 ??= core.call('hash', { source: this.source }, { signal: options.signal }).catch((error) => {
+      this.sha256 = null;
+      throw error;
+    });
+    return { name: this.name, sha256: await this.sha256 };
+  }
+
+  inspect(): Promise<ModelSummary> {
+    this.summary ??= this.readSummary().catch((error) => {
+      this.summary = null;
+      throw error;
+    });
+    return this.summary;
+  }
+
+  async plan(options: PlanOptions = {}): Promise<Plan> {
+    const { core, model } = await this.core();
+    return core.call('plan', { model, options, file: await this.facts() });
+  }
+
+  async checkPlan(plan: Plan): Promise<void> {
+    const { core, model } = await this.core();
+    await core.call('plan.check', { model, plan });
+  }
+
+  async calibrate(plan: Plan | Promise<Plan>, samples: SampleSet, options: CalibrateOptions = {}): Promise<Encodings> {
+    const release = this.lock.take('a calibration');
+    try {
+      return await calibrate(this, await plan, samples, options);
+    } finally {
+      release();
+    }
+  }
+
+  sensitivity(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    samples: SampleSet,
+    options: SensitivityOptions = {},
+  ): SensitivityRun {
+    return sensitivity(this, plan, encodings, samples, options);
+  }
+
+  async quantize(plan: Plan | Promise<Plan>, encodings: Encodings, options: QuantizeOptions = {}): Promise<QuantizedModel> {
+    return quantize(this, await plan, encodings, options);
+  }
+
+  async score(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    samples: SampleSet,
+    options: SensitivityOptions = {},
+  ): Promise<{ simulated: number; fused: number; scored: string[] }> {
+    const release = this.lock.take('scoring');
+    try {
+      return await score(this, await plan, encodings, samples, options);
+    } finally {
+      release();
+    }
+  }
+
+  run(sample: Sample, options: RunOptions = {}): Promise<Sample> {
+    return runModel(this, sample, options);
+  }
+
+  statistics(
+    tensor: string,
+    samples: SampleSet | null,
+    options: { bins?: number; encoding?: Encoding } & Cancellable = {},
+  ): Promise<TensorStatistics> {
+    return statistics(this, tensor, samples, options);
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return;
+    const current = this.opened;
+    this.closed = true;
+    if (current.generation !== this.engine.generation) return;
+    const core = await this.engine.models();
+    await core.call('close', { model: current.handle });
+  }
+
+  private async readSummary(): Promise<ModelSummary> {
+    const { core, model } = await this.core();
+    return core.call('inspect', { model, file: await this.facts() });
+  }
+}

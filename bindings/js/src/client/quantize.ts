@@ -1,0 +1,85 @@
+// Writes the quantized model as a Blob made of pieces, so that no copy of the whole is ever in one place of memory.
+import { HalftoneError } from '../shared/errors.js';
+import { ProgressReporter } from '../shared/progress.js';
+import type { QuantizeInfo } from '../shared/protocol.js';
+import type { Encodings, Plan, QuantizedModel, QuantizeOptions, QuantizeReport } from '../types.js';
+import type { Connection } from './connection.js';
+import type { ModelHandle } from './model.js';
+
+const PIECE_BYTES = 16 * 2 ** 20;
+
+export async function quantize(
+  model: ModelHandle,
+  plan: Plan,
+  encodings: Encodings,
+  options: QuantizeOptions,
+): Promise<QuantizedModel> {
+  const { signal } = options;
+  const { core, model: handle } = await model.core(options);
+  const info = await core.call(
+    'quantize.start',
+    {
+      model: handle,
+      plan,
+      encodings,
+      method: encodings.method,
+      samples: options.samples ?? encodings.samples,
+      random: options.random === true,
+      external: options.externalData ?? null,
+    },
+    { signal },
+  );
+  try {
+    const progress = new ProgressReporter('write', 'bytes', info.modelBytes + info.externalBytes, options.onProgress);
+    const read = (part: 0 | 1, bytes: number) => readPart(core, info, part, bytes, signal, progress);
+    const written = await read(0, info.modelBytes);
+    const externalData = info.externalBytes > 0 ? await read(1, info.externalBytes) : undefined;
+    progress.finish();
+    const report = reportOf(model, info, options.random === true);
+    return externalData === undefined ? { model: written, report } : { model: written, externalData, report };
+  } finally {
+    if (core.connected) await core.call('quantize.end', { job: info.job }).catch(() => {});
+  }
+}
+
+async function readPart(
+  core: Connection,
+  info: QuantizeInfo,
+  part: 0 | 1,
+  bytes: number,
+  signal: AbortSignal | undefined,
+  progress: ProgressReporter,
+): Promise<Blob> {
+  const parts: Blob[] = [];
+  for (let offset = 0; offset < bytes; offset += PIECE_BYTES) {
+    const length = Math.min(PIECE_BYTES, bytes - offset);
+    const piece = await core.call('quantize.read', { job: info.job, part, offset, length }, { signal });
+    if (piece.byteLength !== length) throw new HalftoneError('internal', 'The written model came back incomplete.');
+    parts.push(new Blob([piece]));
+    progress.advance(length);
+  }
+  return new Blob(parts, { type: 'application/octet-stream' });
+}
+
+function reportOf(model: ModelHandle, info: QuantizeInfo, random: boolean): QuantizeReport {
+  const warnings = [...info.warnings];
+  if (random) {
+    warnings.unshift({
+      code: 'random_data',
+      message: 'The model was calibrated with random numbers: don’t deploy it.',
+      where: '',
+    });
+  }
+  return {
+    output: '',
+    bytes: info.modelBytes + info.externalBytes,
+    float_bytes: model.bytes,
+    nodes: info.nodes,
+    quantized_nodes: info.quantizedNodes,
+    sites: { quantized: info.sites.quantized, by_rule: info.sites.byRule },
+    sizes_by_type: info.sizesByType,
+    score: { simulated: null, fused: null },
+    warnings,
+    changes: info.changes,
+  };
+}
