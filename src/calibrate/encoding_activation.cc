@@ -1,0 +1,30 @@
+// Source: docs of onnxruntime.quantization's min-max calibration (float64, then float32); the arithmetic is params_from_range.
+#include <utility>
+
+#include "halftone/encoding.h"
+#include "halftone/quant_params.h"
+
+namespace halftone {
+
+Result<Encoding> activation_encoding(const Site& site, const MinMax& range) {
+  if (range.empty()) {
+    return Error{ErrorCode::kNonFinite, "No value of \"" + printable(site.tensor) + "\" was observed, so it has no range.",
+                 printable(site.tensor), "Calibrate with at least one sample that reaches this tensor."};
+  }
+  const Symmetry symmetry = site.symmetric ? Symmetry::kSymmetric : Symmetry::kAsymmetric;
+  const Result<QuantParams> params = params_from_range(site.format, symmetry, {range.min, range.max});
+  if (!params.ok()) {
+    Error error = params.error();
+    error.where = printable(site.tensor);
+    return error;
+  }
+  Encoding encoding;
+  encoding.format = site.format;
+  encoding.scale = {params.value().scale};
+  encoding.zero_point = {params.value().zero_point};
+  encoding.min = {range.min};
+  encoding.max = {range.max};
+  return encoding;
+}
+
+}  // namespace halftone

@@ -1,0 +1,124 @@
+// The deployable model: Q/DQ pairs, integer weights, and where it came from.
+#include <string>
+#include <utility>
+
+#include "halftone/rewrite.h"
+#include "halftone/version.h"
+#include "plan/opset_needed.h"
+#include "plan/qdq_writer.h"
+#include "plan/quantizable_model.h"
+#include "plan/raised_opset.h"
+#include "plan/wording.h"
+
+namespace halftone {
+namespace {
+
+// A bias at another scale than the product would be wrong in runtimes that fuse a Gemm and take the product for granted.
+Result<void> check_bias_scales(const Site& site, const Encoding& bias, const Encodings& encodings) {
+  const Encoding* activation = encodings.find(site.bias_of->activation);
+  const Encoding* weight = encodings.find(site.bias_of->weight);
+  bool equal = activation != nullptr && weight != nullptr && activation->scale.size() == 1 &&
+               weight->scale.size() == bias.scale.size();
+  for (std::size_t index = 0; equal && index < bias.scale.size(); ++index) {
+    equal = bias.scale[index] == activation->scale.front() * weight->scale[index];
+  }
+  if (equal) return {};
+  return Error{ErrorCode::kInvalidPolicy,
+               "The scale of the bias " + quoted(site.tensor) + " is not the product of those of its data input and weight.",
+               printable(site.tensor), "Complete the encodings again after changing one."};
+}
+
+Result<void> check_encodings(const Model& model, const Plan& plan, const Encodings& encodings) {
+  for (const Site& site : plan.sites) {
+    if (!site.quantized) continue;
+    const Encoding* encoding = encodings.find(site.tensor);
+    if (encoding == nullptr) {
+      return Error{ErrorCode::kInvalidState, "The tensor " + quoted(site.tensor) + " is to be quantized but has no encoding.",
+                   printable(site.tensor), "Calibrate with this plan, and complete the encodings."};
+    }
+    Result<void> fits = check_encoding(model.graph(), site, *encoding);
+    if (fits.ok() && site.role == Role::kBias) fits = check_bias_scales(site, *encoding, encodings);
+    if (!fits.ok()) return fits;
+  }
+  return {};
+}
+
+void say_constant(const Graph& graph, const Site& site, std::vector<Change>& changes) {
+  const GraphTensor& tensor = graph.tensor(graph.find_tensor(site.tensor));
+  const bool others = tensor.consumers.size() > site.consumers.size() || tensor.read_by_subgraph || tensor.graph_output;
+  changes.push_back({"Stored as " + std::string(number_format_info(site.format).name) + " codes; the float values " +
+                         (others ? "stay for their other readers." : "are no longer in the model."),
+                     printable(site.tensor)});
+}
+
+void say_output(const Graph& graph, const Site& site, std::vector<Change>& changes) {
+  if (!graph.tensor(graph.find_tensor(site.tensor)).graph_output) return;
+  changes.push_back({"Stays a float output of the model; inside it is read quantized.", printable(site.tensor)});
+}
+
+Result<void> write_site(const Model& model, const Site& site, const Encoding& encoding, QdqWriter& writer,
+                        std::vector<Change>& changes) {
+  if (site.role == Role::kActivation) {
+    say_output(model.graph(), site, changes);
+    return writer.add_pair(site, encoding);
+  }
+  say_constant(model.graph(), site, changes);
+  return writer.add_integer_constant(site, encoding);
+}
+
+void write_origin(const Plan& plan, const Provenance& provenance, ModelEditor& editor) {
+  editor.set_metadata("halftone.tool", "halftone");
+  editor.set_metadata("halftone.version", std::string(kVersion));
+  editor.set_metadata("halftone.target", std::string(target_name(plan.target)));
+  editor.set_metadata("halftone.method", provenance.method);
+  editor.set_metadata("halftone.samples", std::to_string(provenance.samples));
+  if (provenance.random_data) editor.set_metadata("halftone.random_data", "true");
+}
+
+// The model that the plan's names are looked up in, raised if need be.
+Result<std::shared_ptr<const Model>> prepared(const std::shared_ptr<const Model>& model, const Plan& plan,
+                                              std::vector<Change>& changes) {
+  const std::int64_t needed = opset_needed_for(plan.sites);
+  Result<std::shared_ptr<const Model>> raised = raised_to(model, needed);
+  if (!raised.ok() || raised.value() == model) return raised;
+  const Result<void> fits = check_plan(*raised.value(), plan);
+  if (!fits.ok()) {
+    return Error{ErrorCode::kUnsupportedOpset,
+                 "Raising the model to opset " + std::to_string(needed) + " changed it so that the plan doesn't fit: " +
+                     fits.error().message,
+                 fits.error().where, "Raise the opset when exporting the model, and plan again."};
+  }
+  changes.push_back({"Raised the opset from " + std::to_string(model->graph().opset()) + " to " + std::to_string(needed) +
+                         ", which the chosen number formats need.",
+                     ""});
+  return raised;
+}
+
+}  // namespace
+
+Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model>& model, const Plan& plan, const Encodings& encodings,
+                                  const Provenance& provenance) {
+  Result<void> fits = check_not_quantized(*model);
+  if (fits.ok()) fits = check_plan(*model, plan);
+  if (fits.ok()) fits = check_encodings(*model, plan, encodings);
+  if (!fits.ok()) return fits.error();
+
+  QuantizedModel result;
+  const Result<std::shared_ptr<const Model>> base = prepared(model, plan, result.changes);
+  if (!base.ok()) return base.error();
+  ModelEditor editor(base.value());
+  QdqWriter writer(*base.value(), editor);
+  for (const Site& site : plan.sites) {
+    if (!site.quantized) continue;
+    const Result<void> written =
+        write_site(*base.value(), site, *encodings.find(site.tensor), writer, result.changes);
+    if (!written.ok()) return written.error();
+  }
+  write_origin(plan, provenance, editor);
+  Result<std::shared_ptr<const Model>> finished = std::move(editor).finish();
+  if (!finished.ok()) return finished.error();
+  result.model = std::move(finished).value();
+  return result;
+}
+
+}  // namespace halftone

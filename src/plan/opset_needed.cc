@@ -1,0 +1,30 @@
+#include "plan/opset_needed.h"
+
+#include <algorithm>
+
+namespace halftone {
+namespace {
+
+constexpr std::int64_t kPerAxisOpset = 13;
+constexpr std::int64_t kBlockedOpset = 21;
+
+}  // namespace
+
+std::int64_t opset_needed_for(const Site& site) {
+  const NumberFormatInfo& format = number_format_info(site.format);
+  std::int64_t opset = format.dequantize_opset;
+  if (site.role == Role::kActivation) opset = std::max<std::int64_t>(opset, format.quantize_opset);
+  if (site.granularity == Granularity::kChannel) opset = std::max(opset, kPerAxisOpset);
+  if (site.granularity == Granularity::kBlock) opset = std::max(opset, kBlockedOpset);
+  return opset;
+}
+
+std::int64_t opset_needed_for(std::span<const Site> sites) {
+  std::int64_t opset = 0;
+  for (const Site& site : sites) {
+    if (site.quantized) opset = std::max(opset, opset_needed_for(site));
+  }
+  return opset;
+}
+
+}  // namespace halftone

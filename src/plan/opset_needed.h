@@ -1,0 +1,18 @@
+// Which version of the default operator set a set of quantizers needs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "halftone/plan.h"
+
+namespace halftone {
+
+// For one site, quantized or not: activations need QuantizeLinear and DequantizeLinear, the others DequantizeLinear only;
+// scales along an axis need 13, blocks 21.
+std::int64_t opset_needed_for(const Site& site);
+
+// The largest over the quantized sites; 0 if there are none.
+std::int64_t opset_needed_for(std::span<const Site> sites);
+
+}  // namespace halftone

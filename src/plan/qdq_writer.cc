@@ -1,0 +1,139 @@
+#include "plan/qdq_writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "plan/code_bytes.h"
+#include "plan/constant_codes.h"
+#include "plan/wording.h"
+
+namespace halftone {
+namespace {
+
+Error misfit(const Site& site, const std::string& what) {
+  return Error{ErrorCode::kInvalidPolicy, "The encoding of " + quoted(site.tensor) + " " + what + ".", printable(site.tensor),
+               "Calibrate again with this plan."};
+}
+
+// What the contract calls a constant's integer copy is its own name with a suffix; a bias's scale belongs to that copy.
+std::string quantized_name(const Site& site) { return site.tensor + "_quantized"; }
+
+}  // namespace
+
+Result<void> check_encoding(const Graph& graph, const Site& site, const Encoding& encoding) {
+  if (encoding.format != site.format) {
+    return misfit(site, "is for " + std::string(number_format_info(encoding.format).name) + ", but the plan wants " +
+                            std::string(number_format_info(site.format).name));
+  }
+  const bool per_channel = site.granularity == Granularity::kChannel;
+  if (per_channel ? encoding.axis != site.axis : encoding.axis >= 0) return misfit(site, "lies along another axis than planned");
+  std::size_t expected = 1;
+  if (per_channel) {
+    const TensorId id = graph.find_tensor(site.tensor);
+    const auto& shape = graph.tensor(id).shape;
+    expected = static_cast<std::size_t>((*shape)[static_cast<std::size_t>(site.axis)].value);
+  }
+  if (encoding.scale.size() != expected) {
+    return misfit(site, "has " + std::to_string(encoding.scale.size()) + " scales where the tensor needs " +
+                            std::to_string(expected));
+  }
+  if (encoding.zero_point.size() != expected) return misfit(site, "has not as many zero points as scales");
+  const auto bad_scale = [](float scale) { return !std::isfinite(scale) || !(scale > 0.0F); };
+  if (std::any_of(encoding.scale.begin(), encoding.scale.end(), bad_scale)) {
+    return misfit(site, "has a scale that is not a positive number");
+  }
+  const NumberFormatInfo& format = number_format_info(site.format);
+  const auto bad_zero_point = [&](std::int32_t code) { return code < format.lowest || code > format.highest; };
+  if (std::any_of(encoding.zero_point.begin(), encoding.zero_point.end(), bad_zero_point)) {
+    return misfit(site, "has a zero point that " + std::string(format.name) + " can't hold");
+  }
+  const bool bias = site.role == Role::kBias;
+  if (bias && std::any_of(encoding.zero_point.begin(), encoding.zero_point.end(), [](std::int32_t code) { return code != 0; })) {
+    return misfit(site, "has a zero point, which a bias can't have");
+  }
+  return {};
+}
+
+Result<QdqWriter::Parameters> QdqWriter::add_parameters(const std::string& prefix, const Encoding& encoding,
+                                                        bool with_zero_point) {
+  std::vector<std::int64_t> dims;
+  if (encoding.axis >= 0) dims.push_back(static_cast<std::int64_t>(encoding.scale.size()));
+  Parameters parameters;
+  parameters.scale = editor_.fresh_name(prefix + "_scale");
+  Result<void> added = editor_.add_initializer(parameters.scale, DataType::kFloat, dims, float_bytes(encoding.scale));
+  if (added.ok() && with_zero_point) {
+    parameters.zero_point = editor_.fresh_name(prefix + "_zero_point");
+    added = editor_.add_initializer(parameters.zero_point, number_format_info(encoding.format).onnx_type, dims,
+                                    code_bytes(encoding.format, encoding.zero_point));
+  }
+  if (!added.ok()) return added.error();
+  return parameters;
+}
+
+NewNode QdqWriter::linear_node(std::string_view op, const Site& site, const Encoding& encoding, std::string input,
+                               const Parameters& parameters) {
+  const std::string base = site.tensor + "_" + std::string(op);
+  NewNode node;
+  node.op_type = std::string(op);
+  node.name = editor_.fresh_name(base);
+  node.inputs = {std::move(input), parameters.scale};
+  if (!parameters.zero_point.empty()) node.inputs.push_back(parameters.zero_point);
+  node.outputs = {editor_.fresh_name(base + "_Output")};
+  if (encoding.axis >= 0) node.attributes.emplace_back("axis", static_cast<std::int64_t>(encoding.axis));
+  return node;
+}
+
+void QdqWriter::redirect(const Site& site, const std::string& tensor) {
+  for (const Consumer& consumer : site.consumers) {
+    editor_.redirect_input({model_.graph().find_node(consumer.node), consumer.input}, tensor);
+  }
+}
+
+Result<void> QdqWriter::add_pair(const Site& site, const Encoding& encoding) {
+  // The zero point carries the integer type of QuantizeLinear's output, so it is written even where it is 0.
+  const Result<Parameters> parameters = add_parameters(site.tensor, encoding, true);
+  if (!parameters.ok()) return parameters.error();
+  NewNode quantize = linear_node("QuantizeLinear", site, encoding, site.tensor, parameters.value());
+  NewNode dequantize = linear_node("DequantizeLinear", site, encoding, quantize.outputs.front(), parameters.value());
+  redirect(site, dequantize.outputs.front());
+  const Graph& graph = model_.graph();
+  const NodeId producer = graph.tensor(graph.find_tensor(site.tensor)).producer;
+  for (NewNode* node : {&quantize, &dequantize}) {
+    if (producer == kNone) {
+      editor_.insert_front(std::move(*node));
+    } else {
+      editor_.insert_after(producer, std::move(*node));
+    }
+  }
+  return {};
+}
+
+Result<void> QdqWriter::add_integer_constant(const Site& site, const Encoding& encoding) {
+  Result<ConstantCodes> codes = constant_codes(model_, site, encoding);
+  if (!codes.ok()) return codes.error();
+  const bool bias = site.role == Role::kBias;
+  const std::string name = editor_.fresh_name(quantized_name(site));
+  Result<void> added = editor_.add_initializer(name, number_format_info(site.format).onnx_type, std::move(codes.value().dims),
+                                               std::move(codes.value().bytes));
+  if (!added.ok()) return added;
+  const Result<Parameters> parameters = add_parameters(bias ? quantized_name(site) : site.tensor, encoding, !bias);
+  if (!parameters.ok()) return parameters.error();
+  NewNode dequantize = linear_node("DequantizeLinear", site, encoding, name, parameters.value());
+  redirect(site, dequantize.outputs.front());
+  editor_.insert_front(std::move(dequantize));
+  return {};
+}
+
+Result<void> QdqWriter::add_simulated_constant(const Site& site, const Encoding& encoding) {
+  Result<ConstantCodes> values = simulated_values(model_, site, encoding);
+  if (!values.ok()) return values.error();
+  const std::string name = editor_.fresh_name(site.tensor + "_simulated");
+  const Result<void> added = editor_.add_initializer(name, DataType::kFloat, std::move(values.value().dims),
+                                                     std::move(values.value().bytes));
+  if (!added.ok()) return added;
+  redirect(site, name);
+  return {};
+}
+
+}  // namespace halftone

@@ -1,0 +1,18 @@
+// The targets there are.
+#pragma once
+
+#include <span>
+
+#include "plan/target_rules.h"
+
+namespace halftone {
+
+// In the order in which messages list them.
+std::span<const TargetRules* const> all_targets();
+
+const TargetRules& target_rules(Target target);
+
+// One declaration per target_*.cc.
+extern const TargetRules kOnnxRuntimeTarget;
+
+}  // namespace halftone
