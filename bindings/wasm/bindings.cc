@@ -1,0 +1,82 @@
+// The list of what JavaScript sees: two handle classes, and functions that make them. See the headers for what each does.
+#include <emscripten/bind.h>
+
+#include <string>
+
+#include "conversions.h"
+#include "halftone/exchange.h"
+#include "halftone/statistics.h"
+#include "halftone/version.h"
+#include "job.h"
+#include "live_objects.h"
+#include "measuring_jobs.h"
+#include "model_handle.h"
+#include "model_jobs.h"
+
+namespace {
+
+using namespace halftone;        // NOLINT(google-build-using-namespace)
+using namespace halftone::wasm;  // NOLINT(google-build-using-namespace)
+
+std::string version() { return std::string(kVersion); }
+std::string instruction_set() { return std::string(active_instruction_set()); }
+int live_objects() { return LiveObject::count(); }
+
+// The wire names of all codes, so that a test can compare them with the mirror in TypeScript.
+val error_codes() {
+  val list = val::array();
+  for (int code = 0; code <= static_cast<int>(ErrorCode::kInternal); ++code) {
+    list.call<void>("push", std::string(error_code_name(static_cast<ErrorCode>(code))));
+  }
+  return list;
+}
+
+// Sensitivity rows as JSON text, ranked and completed.
+val rank_results(const std::string& results_json, const std::string& name, const std::string& sha256) {
+  return guarded([&] {
+    Result<SensitivityResults> results = sensitivity_from_json(results_json);
+    if (!results.ok()) return failure(results.error());
+    rank(results.value().ranking, results.value().higher_is_worse);
+    return success(val(sensitivity_to_json(results.value(), {name, sha256})));
+  });
+}
+
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(halftone) {
+  emscripten::class_<ModelHandle>("Model")
+      .smart_ptr<std::shared_ptr<ModelHandle>>("ModelPointer")
+      .function("next", &ModelHandle::next)
+      .function("commit", &ModelHandle::commit)
+      .function("parse", &ModelHandle::parse)
+      .function("beginExternal", &ModelHandle::begin_external)
+      .function("finish", &ModelHandle::finish)
+      .function("inspect", &ModelHandle::inspect)
+      .function("plan", &ModelHandle::plan)
+      .function("checkPlan", &ModelHandle::check_plan)
+      .function("scored", &ModelHandle::scored)
+      .function("targets", &ModelHandle::targets)
+      .function("outputs", &ModelHandle::outputs)
+      .function("encodings", &ModelHandle::encodings)
+      .function("statistics", &ModelHandle::statistics);
+
+  emscripten::class_<Job>("Job")
+      .smart_ptr<std::shared_ptr<Job>>("JobPointer")
+      .function("skeleton", &Job::skeleton)
+      .function("feed", &Job::feed)
+      .function("read", &Job::read)
+      .function("result", &Job::result);
+
+  emscripten::function("createModel", &ModelHandle::create);
+  emscripten::function("createSweep", &create_sweep);
+  emscripten::function("createExport", &create_export);
+  emscripten::function("createObservers", &create_observers);
+  emscripten::function("createScores", &create_scores);
+  emscripten::function("createComparison", &create_comparison);
+  emscripten::function("createReport", &create_report);
+  emscripten::function("rankResults", &rank_results);
+  emscripten::function("errorCodes", &error_codes);
+  emscripten::function("liveObjects", &live_objects);
+  emscripten::function("version", &version);
+  emscripten::function("instructionSet", &instruction_set);
+}

@@ -1,0 +1,27 @@
+// Records of the core as JavaScript objects.
+#pragma once
+
+#include <emscripten/val.h>
+
+#include <memory>
+#include <string>
+
+#include "halftone/model.h"
+#include "halftone/plan.h"
+#include "halftone/statistics.h"
+#include "halftone/tensor_report.h"
+
+namespace halftone::wasm {
+
+// {tensor, count, min, max, histogram, clipped, sqnr}
+emscripten::val tensor_report_to_js(const std::string& tensor, const TensorReport& report);
+// {psnr, max_abs_error, sqnr, cosine}; null where a number is not finite.
+emscripten::val comparison_to_js(double psnr, const ErrorSums& sums);
+// Operator type -> number of nodes with at least one quantized input.
+emscripten::val quantized_nodes_to_js(const Graph& graph, const Plan& plan);
+// {quantized, byRule: {rule: count}} over quantized sites.
+emscripten::val site_counts_to_js(const Plan& plan);
+// Element type -> bytes of the model's constants (initializers and Constant nodes of the main graph).
+emscripten::val sizes_by_type_to_js(const Model& model);
+
+}  // namespace halftone::wasm

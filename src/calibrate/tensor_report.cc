@@ -1,0 +1,104 @@
+#include "halftone/tensor_report.h"
+
+#include <cmath>
+#include <utility>
+
+#include "halftone/quant_grid.h"
+
+namespace halftone {
+namespace {
+
+constexpr std::size_t kMostBins = 65536;
+
+// The real numbers that an encoding's lowest and highest code stand for.
+struct Reach {
+  float lowest;
+  float highest;
+};
+
+Reach reach_of(const QuantGrid& grid, std::size_t scale_index) {
+  const NumberFormatInfo& format = number_format_info(grid.format);
+  const std::int64_t zero = grid.zero_points.empty() ? 0 : grid.zero_points[scale_index];
+  const float scale = grid.scales[scale_index];
+  return {static_cast<float>(format.lowest - zero) * scale, static_cast<float>(format.highest - zero) * scale};
+}
+
+// A value within half a step of the last code is rounded, not clipped.
+bool outside(float value, Reach reach, float half_step) {
+  return value < reach.lowest - half_step || value > reach.highest + half_step;
+}
+
+std::uint64_t count_clipped(FloatView values, const QuantGrid& grid) {
+  std::uint64_t clipped = 0;
+  std::size_t index = 0;
+  for (std::size_t outer = 0; outer < grid.layout.outer; ++outer) {
+    for (std::size_t channel = 0; channel < grid.layout.channels; ++channel) {
+      const Reach reach = reach_of(grid, channel);
+      const float half_step = grid.scales[channel] / 2;
+      for (std::size_t inner = 0; inner < grid.layout.inner; ++inner, ++index) {
+        if (outside(values[index], reach, half_step)) ++clipped;
+      }
+    }
+  }
+  return clipped;
+}
+
+}  // namespace
+
+TensorReporter::TensorReporter(MinMax range, std::size_t bins, std::optional<Encoding> encoding)
+    : range_(range), bins_(bins, 0), encoding_(std::move(encoding)) {}
+
+Result<TensorReporter> TensorReporter::create(MinMax range, std::size_t bins, std::optional<Encoding> encoding) {
+  if (bins == 0 || bins > kMostBins) {
+    return Error{ErrorCode::kInvalidPolicy, "A histogram has 1 to 65536 bins.", "", "Choose a number in that range."};
+  }
+  if (range.empty() || !std::isfinite(range.min) || !std::isfinite(range.max)) {
+    return Error{ErrorCode::kNonFinite, "There is no finite value to make a histogram of.", "", ""};
+  }
+  return TensorReporter(range, bins, std::move(encoding));
+}
+
+Result<void> TensorReporter::add(FloatView values, std::span<const std::int64_t> dims) {
+  if (values.size() == 0) return {};
+  if (encoding_) {
+    if (const Result<void> added = add_noise(values, dims); !added.ok()) return added;
+  }
+  count_ += values.size();
+  if (range_.min < range_.max) {
+    const Result<HistogramRemainder> rest = add_to_histogram(values, range_.min, range_.max, bins_);
+    return rest.ok() ? Result<void>() : rest.error();
+  }
+  bins_.front() += values.size();
+  return {};
+}
+
+Result<void> TensorReporter::add_noise(FloatView values, std::span<const std::int64_t> dims) {
+  const std::optional<std::int64_t> axis =
+      encoding_->axis < 0 ? std::nullopt : std::optional<std::int64_t>(encoding_->axis);
+  const Result<QuantGrid> grid = quant_grid(encoding_->format, dims, axis, encoding_->scale, encoding_->zero_point);
+  if (!grid.ok()) return grid.error();
+  quantized_.resize(values.size());
+  const MutableFloatView quantized{std::span<float>(quantized_)};
+  if (const Result<void> done = fake_quantize(values, grid.value(), quantized); !done.ok()) return done;
+  const Result<ErrorSums> sums = error_sums(values, std::span<const float>(quantized_));
+  if (!sums.ok()) return sums.error();
+  noise_.merge(sums.value());
+  clipped_ += count_clipped(values, grid.value());
+  return {};
+}
+
+TensorReport TensorReporter::report() const {
+  TensorReport report;
+  report.count = count_;
+  report.range = range_;
+  report.histogram = bins_;
+  if (encoding_ && count_ > 0) {
+    report.clipped = static_cast<double>(clipped_) / static_cast<double>(count_);
+    if (noise_.error_squares > 0 && std::isfinite(noise_.error_squares)) {
+      report.sqnr = 10 * std::log10(noise_.expected_squares / noise_.error_squares);
+    }
+  }
+  return report;
+}
+
+}  // namespace halftone
