@@ -16,7 +16,7 @@ line() {
 
 line 0 DejaVu-Sans 26 '#1a1a1a' '#ffffff' 0 'Platform 9'
 line 1 DejaVu-Serif 25 '#0b2a6b' '#f4efe2' 180 'open daily'
-line 2 DejaVu-Sans-Bold 27 '#ffffff' '#20603c' 0 'EXIT 24'
+line 2 DejaVu-Sans-Bold 22 '#ffffff' '#20603c' 0 'Way out 24'
 line 3 DejaVu-Sans-Mono 22 '#222222' '#e8e8e8' 180 'no. 40713-B'
 line 4 DejaVu-Serif-Bold 26 '#7a1020' '#fff6d8' 0 'Fresh bread'
 line 5 DejaVu-Sans-Bold 24 '#ffd23f' '#2b2d42' 180 'Gate A17'

@@ -80,9 +80,11 @@ export function imageLayout(input: ValueInfo, options: ImageOptions, where: stri
   };
 }
 
+/** Channels first, unless only the last dimension can be channels, or it is 3 and the first isn't. */
 function guessLayout(dims: readonly (number | string | null)[]): 'nchw' | 'nhwc' {
   const isChannels = (dim: unknown) => dim === 1 || dim === 3 || dim === 4;
-  return !isChannels(dims[0]) && isChannels(dims[2]) ? 'nhwc' : 'nchw';
+  const onlyLast = !isChannels(dims[0]) || (dims[2] === 3 && dims[0] !== 3);
+  return onlyLast && isChannels(dims[2]) ? 'nhwc' : 'nchw';
 }
 
 function eachChannel(
