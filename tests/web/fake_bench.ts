@@ -1,0 +1,291 @@
+// A bench without a worker: a small made-up model, answers at once or when the test says. For tests of the page's own logic.
+import type { Bench } from '../../web/src/engine/bench.js';
+import type {
+  Encodings,
+  Model,
+  ModelSummary,
+  Plan,
+  PlanOptions,
+  SampleSet,
+  SensitivityResults,
+  SensitivityRow,
+  Site,
+} from '../../web/src/package.js';
+
+export interface FakeOptions {
+  layers?: number;
+  /** Awaited before every row and every calibrated sample. */
+  pause?: (signal: AbortSignal | undefined) => Promise<void>;
+  openFails?: (name: string, data: readonly string[]) => unknown;
+}
+
+export interface FakeBench extends Bench {
+  closed: string[];
+  plans: PlanOptions[];
+}
+
+function siteOf(tensor: string, index: number, options: PlanOptions): Site {
+  const weight = index % 2 === 1;
+  const channel = weight && options.perChannel !== false;
+  return {
+    tensor,
+    role: weight ? 'weight' : 'activation',
+    quantized: true,
+    format: weight ? (options.weights ?? 'int8') : (options.activations ?? 'uint8'),
+    granularity: channel ? 'channel' : 'tensor',
+    axis: channel ? 0 : null,
+    block_size: null,
+    symmetric: weight,
+    scale_group: null,
+    rule: weight ? 'ort.weight' : 'ort.activation',
+    why: weight ? 'Constant second input of a Conv.' : 'First input of a Conv.',
+    consumers: [[`Conv_${index >> 1}`, index % 2]],
+  };
+}
+
+export function fakePlan(layers: number, options: PlanOptions): Plan {
+  const names = Array.from({ length: layers * 2 }, (_, index) =>
+    index % 2 === 1 ? `conv_${index >> 1}.weight` : `activation_${index >> 1}`,
+  );
+  return {
+    halftone: '0.1.0',
+    model_sha256: 'a'.repeat(64),
+    target: 'onnxruntime',
+    match: null,
+    options: { ...options },
+    sites: names.map((name, index) => siteOf(name, index, options)),
+    inputs: [],
+    warnings: [],
+  };
+}
+
+/** Distinct and without order, from 41 to 96 dB. */
+export function fakeScore(index: number): number {
+  return 41 + ((index * 37) % 101) * 0.5437 + index * 1e-4;
+}
+
+function summaryOf(name: string, layers: number): ModelSummary {
+  return {
+    model: {
+      name,
+      sha256: 'a'.repeat(64),
+      bytes: 585532,
+      ir_version: 7,
+      opset: { '': 13 },
+      producer: 'fake',
+      inputs: [{ name: 'x', type: 'float32', shape: ['batch', 3, 48, 192] }],
+      outputs: [{ name: 'y', type: 'float32', shape: ['batch', 2] }],
+    },
+    nodes: layers * 3,
+    operators: { Conv: layers, Relu: layers, Add: layers >> 1, Softmax: 1 },
+    parameters: { count: 140000, bytes: 560000 },
+    quantized: { pairs: 0 },
+    targets: { onnxruntime: { sites: layers * 2, quantized: layers * 2 } },
+    warnings: [],
+  };
+}
+
+function encodingsOf(plan: Plan, samples: number): Encodings {
+  const entries = plan.sites.map((site, index) => {
+    const scale = site.granularity === 'channel' ? [0.01, 0.02, 0.015] : [(index + 1) * 0.01];
+    const encoding = {
+      format: site.format,
+      scale,
+      zero_point: scale.map(() => (site.symmetric ? 0 : 128)),
+      axis: site.axis,
+      min: scale.map((value) => -128 * value),
+      max: scale.map((value) => 127 * value),
+    };
+    return [site.tensor, encoding] as const;
+  });
+  return {
+    halftone: '0.1.0',
+    model_sha256: plan.model_sha256,
+    method: 'minmax',
+    samples,
+    encodings: Object.fromEntries(entries),
+  };
+}
+
+function resultsOf(rows: readonly SensitivityRow[], plan: Plan, samples: number): SensitivityResults {
+  const sorted = [...rows].sort((a, b) => a.score - b.score || a.order - b.order);
+  return {
+    ranking: sorted.map((row, index) => ({ rank: index + 1, name: row.name, score: row.score })),
+    halftone: {
+      version: '0.1.0',
+      model_sha256: plan.model_sha256,
+      target: 'onnxruntime',
+      method: 'minmax',
+      metric: 'psnr',
+      higher_is_worse: false,
+      scored: ['logits'],
+      samples,
+      by: 'quantizer',
+      interval: [],
+      skipped: [],
+      warnings: [],
+    },
+  };
+}
+
+class FakeModel implements Model {
+  readonly bytes = 585532;
+
+  constructor(
+    readonly name: string,
+    private readonly options: Required<Pick<FakeOptions, 'layers' | 'pause'>>,
+    private readonly log: FakeBench,
+  ) {}
+
+  async inspect(): Promise<ModelSummary> {
+    return summaryOf(this.name, this.options.layers);
+  }
+
+  async plan(options: PlanOptions = {}): Promise<Plan> {
+    this.log.plans.push(options);
+    return fakePlan(this.options.layers, options);
+  }
+
+  async checkPlan(): Promise<void> {}
+
+  async calibrate(...[plan, samples, { signal, onProgress } = {}]: Parameters<Model['calibrate']>): Promise<Encodings> {
+    for (let index = 0; index < samples.count; ++index) {
+      await this.options.pause(signal);
+      signal?.throwIfAborted();
+      onProgress?.({ phase: 'calibrate', done: index + 1, total: samples.count, unit: 'runs' });
+    }
+    return encodingsOf(await plan, samples.count);
+  }
+
+  sensitivity(...[plan, , samples, { signal, onProgress } = {}]: Parameters<Model['sensitivity']>) {
+    const rows: SensitivityRow[] = [];
+    const { pause } = this.options;
+    async function* all(): AsyncGenerator<SensitivityRow> {
+      const { sites } = await plan;
+      for (const [order, site] of sites.entries()) {
+        await pause(signal);
+        signal?.throwIfAborted();
+        const role = site.role === 'weight' ? 'weight' : 'activation';
+        const row: SensitivityRow = { name: site.tensor, score: fakeScore(order), role, order };
+        rows.push(row);
+        onProgress?.({ phase: 'sensitivity', done: rows.length, total: sites.length, unit: 'runs' });
+        yield row;
+      }
+    }
+    const partial = async () => resultsOf(rows, await plan, samples.count);
+    return { [Symbol.asyncIterator]: all, results: partial, partial };
+  }
+
+  async quantize() {
+    const report = {
+      output: '',
+      bytes: 170000,
+      float_bytes: 585532,
+      nodes: 300,
+      quantized_nodes: { Conv: this.options.layers },
+      sites: { quantized: this.options.layers * 2, by_rule: {} },
+      sizes_by_type: { int8: 140000 },
+      score: { simulated: null, fused: null },
+      warnings: [],
+      changes: [{ what: 'Weights stored as int8 behind DequantizeLinear.', where: 'conv_0.weight' }],
+    };
+    return { model: new Blob(['quantized']), report };
+  }
+
+  async score() {
+    return { simulated: 38.125, fused: 37.5, scored: ['logits'] };
+  }
+
+  async run(sample: Parameters<Model['run']>[0]) {
+    const first = (sample.x?.data as Float32Array | undefined)?.[0] ?? 0;
+    return { y: { type: 'float32', dims: [1, 2], data: new Float32Array([1 - first, first]) } };
+  }
+
+  async statistics(...[tensor, , { encoding } = {}]: Parameters<Model['statistics']>) {
+    const histogram = Array.from({ length: 64 }, (_, bin) => Math.round(4000 * Math.exp(-(((bin - 26) / 9) ** 2))));
+    return {
+      tensor,
+      count: 9216,
+      min: -1.31,
+      max: 1.62,
+      histogram,
+      clipped: encoding === undefined ? null : 0.0002,
+      sqnr: encoding === undefined ? null : 38.1,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.log.closed.push(this.name);
+  }
+}
+
+export function fakeSamples(count: number, random = false): SampleSet {
+  return {
+    count,
+    warnings: [],
+    random,
+    name: (index) => `sample_${index}.npy`,
+    load: async (index) => ({ x: { type: 'float32', dims: [1], data: new Float32Array([index % 2]) } }),
+  };
+}
+
+export function fakeBench(options: FakeOptions = {}): FakeBench {
+  const { layers = 54, pause = async () => {} } = options;
+  const bench: FakeBench = {
+    closed: [],
+    plans: [],
+    version: '0.1.0',
+    commit: '0123456789',
+    bundled: [
+      {
+        id: 'text-direction',
+        title: 'Text direction',
+        what: 'Tells whether a line of text stands upright or upside down.',
+        modelBytes: 578966,
+        sampleBytes: 6557,
+        sampleCount: 8,
+        sampleKind: 'image',
+        labels: ['0°', '180°'],
+      },
+      {
+        id: 'wake-embedding',
+        title: 'Speech embedding',
+        what: 'Turns 76 frames of a mel spectrogram into 96 numbers about what was said.',
+        modelBytes: 1326578,
+        sampleBytes: 78848,
+        sampleCount: 8,
+        sampleKind: 'sample',
+        labels: null,
+      },
+    ],
+    warm: () => {},
+    open: async (model, { externalData }) => {
+      const failure = options.openFails?.(
+        model.name,
+        externalData.map(({ path }) => path),
+      );
+      if (failure) throw failure;
+      return new FakeModel(model.name, { layers, pause }, bench);
+    },
+    fetchSample: async () => ({
+      model: new File(['onnx'], 'cls.onnx'),
+      samples: [{ path: 'line_0.png', file: new File(['png'], 'line_0.png') }],
+      image: null,
+    }),
+    readSamples: async () => fakeSamples(8),
+    randomSamples: async (_inputs, count) => fakeSamples(count, true),
+    runDeployed: async function* (_blob, _name, set) {
+      for (let index = 0; index < set.count; ++index) {
+        yield { y: { type: 'float32', dims: [1, 2], data: new Float32Array([0.25, 0.75]) } };
+      }
+    },
+    liveObjects: async () => 0,
+    write: {
+      plan: (value) => JSON.stringify(value),
+      encodings: (value) => JSON.stringify(value),
+      sensitivity: (value) => JSON.stringify(value),
+      sensitivityCsv: () => 'rank,name,psnr_db\r\n',
+    },
+  };
+  return bench;
+}

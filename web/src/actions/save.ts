@@ -1,0 +1,70 @@
+// Making the quantized model, and saying how good it is before anything is written to disk.
+import type { Sample, SampleSet } from '../package';
+import { announce } from '../state/announce';
+import { type Prediction, type Saved, topClass } from '../state/saved';
+import { encodings, plan, samples, saved, session } from '../state/store';
+import { bytes } from '../text/format';
+import { bench } from './context';
+import { type JobContext, type Outcome, runJob } from './job';
+
+/** The name of the model that is written: NAME.qdq.onnx. */
+export function outputName(fileName: string): string {
+  return `${fileName.replace(/\.onnx$/i, '')}.qdq.onnx`;
+}
+
+export async function quantize(): Promise<Outcome> {
+  const [current, made, set, found] = [session.value, plan.value?.value, samples.value?.set, encodings.value];
+  if (current === null || made === undefined || set === undefined || found === null) return 'failed';
+  const outcome = await runJob('save', 'Writing the model', async (context) => {
+    const { signal, onProgress, begin } = context;
+    const result = await current.model.quantize(made, found.value, { signal, onProgress, random: set.random });
+    saved.value = { value: { result, score: null, predictions: null }, key: found.key };
+    begin('Scoring the quantized model', set.count);
+    const score = await current.model.score(made, found.value, set, { signal, onProgress });
+    saved.value = { value: { result, score, predictions: null }, key: found.key };
+    begin('Comparing predictions', set.count);
+    const predictions = await comparePredictions(result.model, outputName(current.fileName), set, context);
+    saved.value = { value: { result, score, predictions }, key: found.key };
+  });
+  if (outcome === 'done') announce(`The quantized model is ready: ${bytes(saved.value?.value.result.report.bytes ?? 0)}.`);
+  return outcome;
+}
+
+/** Top classes of both models side by side, when the first outputs are probabilities; otherwise null after one sample. */
+async function comparePredictions(
+  quantized: Blob,
+  name: string,
+  set: SampleSet,
+  { signal, onProgress }: JobContext,
+): Promise<Saved['predictions']> {
+  const model = session.value?.model;
+  if (model === undefined) return null;
+  const rows: Prediction[] = [];
+  let output = '';
+  let index = 0;
+  for await (const deployed of bench().runDeployed(quantized, name, set, signal)) {
+    const reference = await model.run(await set.load(index), { signal });
+    const found = firstPrediction(reference, deployed);
+    if (found === null) return null;
+    output = found.output;
+    rows.push({ sample: set.name(index), float: found.float, quantized: found.quantized });
+    index += 1;
+    onProgress({ done: index, total: set.count });
+  }
+  return rows.length === 0 ? null : { output, rows };
+}
+
+function firstPrediction(reference: Sample, deployed: Sample): (Omit<Prediction, 'sample'> & { output: string }) | null {
+  for (const [output, tensor] of Object.entries(reference)) {
+    const other = deployed[output];
+    if (other === undefined) continue;
+    const float = topClass(tensor.dims, numbers(tensor.data));
+    const quantized = topClass(other.dims, numbers(other.data));
+    if (float !== null && quantized !== null) return { output, float, quantized };
+  }
+  return null;
+}
+
+function numbers(data: ArrayBufferView): ArrayLike<number> {
+  return data instanceof Float32Array || data instanceof Float64Array ? data : [];
+}

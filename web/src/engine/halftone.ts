@@ -1,0 +1,120 @@
+// The bench that ships: the package's engine with this page's own copies of its files, and the samples beside the page.
+import coreUrl from '../../../bindings/js/dist/halftone.wasm?url';
+import workerUrl from '../../../bindings/js/dist/worker.js?url';
+import runtimeUrl from 'onnxruntime-web/ort-wasm-simd-threaded.wasm?url';
+import sampleList from '../../samples/samples.json';
+import { csvOfSensitivity, jsonFile } from '../exports/json_files';
+import {
+  createEngine,
+  type Engine,
+  HalftoneError,
+  type Model,
+  randomSamples,
+  readSamples,
+  type Sample,
+  type SampleSet,
+  type ValueInfo,
+} from '../package';
+import type { Bench, BundledSample, FetchedSample, ImageOptions, OpenRequest, PathFile } from './bench';
+
+type ListedSample = (typeof sampleList.samples)[number];
+
+const kImageDefaults: ImageOptions = { fit: 'stretch', layout: 'nchw', color: 'rgb', scale: 1 / 255, mean: [0], std: [1] };
+
+function address(path: string): string {
+  return new URL(path, document.baseURI).href;
+}
+
+function bundledSample(listed: ListedSample): BundledSample {
+  return {
+    id: listed.id,
+    title: listed.title,
+    what: listed.description,
+    modelBytes: listed.model.bytes,
+    sampleBytes: listed.sampleBytes,
+    sampleCount: listed.files.length,
+    sampleKind: listed.images === null ? 'sample' : 'image',
+    labels: listed.prediction?.labels ?? null,
+  };
+}
+
+async function fetchFile(path: string, name: string, signal: AbortSignal): Promise<File> {
+  const answer = await fetch(address(path), { signal, credentials: 'same-origin' }).catch((cause: unknown) => {
+    if (signal.aborted) throw new HalftoneError('cancelled', 'Cancelled.');
+    const next = 'Check the connection and click the sample again.';
+    throw new HalftoneError('internal', `The sample file ${name} could not be fetched.`, { where: path, next, cause });
+  });
+  if (!answer.ok) {
+    const next = 'Reload the page; if it stays, the site is not complete.';
+    throw new HalftoneError('internal', `The server answered ${answer.status} for the sample file ${name}.`, { where: path, next });
+  }
+  return new File([await answer.blob()], name);
+}
+
+async function fetchSample(id: string, signal: AbortSignal): Promise<FetchedSample> {
+  const listed = sampleList.samples.find((sample) => sample.id === id);
+  if (listed === undefined) throw new HalftoneError('internal', `There is no sample named ${id}.`);
+  const model = await fetchFile(`samples/${id}/${listed.model.name}`, listed.model.name, signal);
+  const files = await Promise.all(listed.files.map((name) => fetchFile(`samples/${id}/${name}`, name, signal)));
+  const image = listed.images === null ? null : { ...kImageDefaults, ...(listed.images as Partial<ImageOptions>) };
+  return { model, samples: files.map((file) => ({ path: file.name, file })), image };
+}
+
+/** Locations in a model may name folders; people drop plain files. The last part of the name decides. */
+function lastPart(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+}
+
+async function openWithData(engine: Engine, model: File, request: OpenRequest): Promise<Model> {
+  const { externalData, ...rest } = request;
+  const byLocation: Record<string, Blob> = Object.create(null);
+  for (const { path, file } of externalData) {
+    byLocation[path] = file;
+    byLocation[file.name] = file;
+  }
+  for (;;) {
+    try {
+      return await engine.open(model, { ...rest, name: model.name, externalData: byLocation });
+    } catch (cause) {
+      if (!(cause instanceof HalftoneError) || cause.code !== 'external_data_missing') throw cause;
+      const found = externalData.find(({ file }) => file.name === lastPart(cause.where));
+      if (found === undefined || byLocation[cause.where] !== undefined) throw cause;
+      byLocation[cause.where] = found.file;
+    }
+  }
+}
+
+async function* runDeployed(engine: Engine, blob: Blob, name: string, set: SampleSet, signal: AbortSignal): AsyncIterable<Sample> {
+  const model = await engine.open(blob, { name, signal });
+  try {
+    for (let index = 0; index < set.count; ++index) {
+      yield await model.run(await set.load(index), { optimization: 'default', signal });
+    }
+  } finally {
+    await model.close();
+  }
+}
+
+export function halftoneBench(): Bench {
+  const engine = createEngine({
+    assets: { worker: address(workerUrl), core: address(coreUrl), runtime: address(runtimeUrl) },
+  });
+  return {
+    version: __VERSION__,
+    commit: __COMMIT__,
+    bundled: sampleList.samples.map(bundledSample),
+    warm: () => void engine.info().catch(() => undefined), // Opening says what is wrong.
+    open: (model, request) => openWithData(engine, model, request),
+    fetchSample,
+    readSamples: (files: readonly PathFile[], inputs: readonly ValueInfo[], image: ImageOptions | null) =>
+      readSamples(
+        files.map(({ path, file }) => ({ name: path, source: file })),
+        inputs,
+        image ?? {},
+      ),
+    randomSamples: async (inputs, count, seed) => randomSamples(inputs, { count, seed }),
+    runDeployed: (blob, name, set, signal) => runDeployed(engine, blob, name, set, signal),
+    liveObjects: () => engine.liveObjects(),
+    write: { plan: jsonFile, encodings: jsonFile, sensitivity: jsonFile, sensitivityCsv: csvOfSensitivity },
+  };
+}

@@ -1,0 +1,42 @@
+// Starts the page: theme, address, drop, engine ahead of need.
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { useBench } from './actions/context';
+import { startInspecting } from './actions/inspect';
+import { updatePlan } from './actions/plan';
+import { halftoneBench } from './engine/halftone';
+import { startAddress } from './state/address_sync';
+import { idle } from './state/store';
+import { startTheme } from './state/theme';
+import { startTraffic } from './state/traffic';
+import { missingFeature } from './support';
+import { App } from './views/app';
+import { Unsupported } from './views/unsupported';
+import { listenToWindow } from './views/window_events';
+
+function start(host: HTMLElement): void {
+  startTheme(document.documentElement);
+  const missing = missingFeature();
+  if (missing !== null) {
+    render(<Unsupported {...missing} />, host);
+    return;
+  }
+  const bench = halftoneBench();
+  useBench(bench);
+  startTraffic();
+  startAddress(() => void updatePlan());
+  startInspecting();
+  listenToWindow();
+  render(<App />, host);
+  effect(() => {
+    document.documentElement.dataset.idle = String(idle.value);
+  });
+  const warm = (): void => {
+    requestIdleCallback(() => bench.warm(), { timeout: 2000 });
+  };
+  if (document.readyState === 'complete') warm();
+  else addEventListener('load', warm, { once: true });
+}
+
+const host = document.getElementById('app');
+if (host !== null) start(host);

@@ -1,0 +1,44 @@
+// Keeps the address and the state in step. Selecting replaces the entry, so that Back leaves a step, not a row.
+import { batch, effect } from '@preact/signals';
+import { alarm } from './announce';
+import { type Address, readAddress, writeAddress } from './address';
+import { notice, options, order, presentation, selected, step } from './store';
+
+function current(): Address {
+  return {
+    step: step.value,
+    presentation: presentation.value,
+    order: order.value,
+    tensor: selected.value,
+    options: options.value,
+  };
+}
+
+function take(hash: string): void {
+  const { address, ignored } = readAddress(hash);
+  batch(() => {
+    step.value = address.step;
+    presentation.value = address.presentation;
+    order.value = address.order;
+    selected.value = address.tensor;
+    options.value = address.options;
+    if (ignored.length > 0) notice.value = 'Part of the address was not understood and was left out.';
+  });
+  if (ignored.length > 0) alarm('Part of the address was not understood and was left out.');
+}
+
+/** `onOptions` runs after an address brought other options than before. */
+export function startAddress(onOptions: () => void): void {
+  take(location.hash);
+  addEventListener('hashchange', () => {
+    if (location.hash.replace(/^#/, '') === writeAddress(current())) return;
+    const before = JSON.stringify(options.value);
+    take(location.hash);
+    if (JSON.stringify(options.value) !== before) onOptions();
+  });
+  effect(() => {
+    const hash = writeAddress(current());
+    if (hash === location.hash.replace(/^#/, '')) return;
+    history.replaceState(null, '', hash === '' ? location.pathname + location.search : `#${hash}`);
+  });
+}

@@ -1,0 +1,83 @@
+// The one screen: header, steps, picture, inspector, footer. Before a model is open there is only the start.
+import type { VNode } from 'preact';
+import { assertive, polite } from '../state/announce';
+import { dragging, opening, session, step } from '../state/store';
+import { Calibrate } from './calibrate';
+import { Footer } from './footer';
+import { Header } from './header';
+import { Inspector } from './inspector';
+import { ModelView } from './model';
+import { NoticeBar, ProblemBar } from './messages';
+import { PlanView } from './plan';
+import { Proof } from './proof';
+import { SaveView } from './save';
+import { Sensitivity } from './sensitivity';
+import { Start } from './start';
+import { Steps } from './steps';
+
+function Live(): VNode {
+  return (
+    <>
+      <div class="unseen" role="status" aria-live="polite">
+        {polite.value}
+      </div>
+      <div class="unseen" role="alert" aria-live="assertive">
+        {assertive.value}
+      </div>
+    </>
+  );
+}
+
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+function View(): VNode {
+  switch (step.value) {
+    case 'model':
+      return <ModelView />;
+    case 'plan':
+      return <PlanView />;
+    case 'calibrate':
+      return <Calibrate />;
+    case 'sensitivity':
+      return <Sensitivity />;
+    case 'save':
+      return <SaveView />;
+  }
+}
+
+function Workbench(): VNode {
+  return (
+    <div class="bench">
+      <Header />
+      <Steps />
+      <main id="main" tabIndex={-1} aria-busy={opening.value !== null}>
+        <NoticeBar />
+        <ProblemBar />
+        <View />
+      </main>
+      <Inspector />
+      <Footer />
+    </div>
+  );
+}
+
+export function App(): VNode {
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the workbench
+      </a>
+      <Live />
+      {session.value === null ? <Start /> : <Workbench />}
+      <Proof />
+      {dragging.value && (
+        <div class="drop-hint" aria-hidden="true">
+          <p>Drop the model, its data and samples anywhere</p>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,216 @@
+// Everything about the selected tensor: what was decided and why, its range, its values, what quantizing costs it.
+import { signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import type { Encoding, Site, TensorStatistics } from '../package';
+import { encodingOf, type Reading, reading } from '../actions/inspect';
+import { Histogram } from '../pictures/histogram';
+import { encodings, encodingsKey, plan, scoreByTensor, selected, siteByTensor } from '../state/store';
+import { count, counted, decibel, percent, printable, significant } from '../text/format';
+import { granularityText } from './plan';
+
+const logarithmic = signal(false);
+
+export function closeInspector(): boolean {
+  if (selected.value === null) return false;
+  selected.value = null;
+  return true;
+}
+
+const kConsumersShown = 6;
+
+function Decision({ site }: { site: Site }): VNode {
+  const shown = site.consumers.slice(0, kConsumersShown);
+  return (
+    <>
+      <p class="tags">
+        <span>{site.role}</span>
+        <span>{site.quantized ? site.format : 'float'}</span>
+        {site.quantized && <span>{granularityText(site)}</span>}
+        {site.quantized && <span>{site.symmetric ? 'symmetric' : 'asymmetric'}</span>}
+      </p>
+      <dl class="facts small">
+        <dt>Why</dt>
+        <dd>
+          {printable(site.why, 600)} <code class="rule">{site.rule}</code>
+        </dd>
+        <dt>{site.consumers.length === 1 ? 'Consumer' : 'Consumers'}</dt>
+        <dd>
+          {shown.length === 0
+            ? 'none'
+            : shown.map(([node, input]) => `${printable(node, 60)} (input ${input})`).join(', ')}
+          {site.consumers.length > kConsumersShown && ` and ${site.consumers.length - kConsumersShown} more`}
+        </dd>
+      </dl>
+    </>
+  );
+}
+
+function spread(values: readonly number[]): string {
+  if (values.length === 0) return '\u2013';
+  let [low, high] = [values[0] ?? 0, values[0] ?? 0];
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return low === high ? significant(low) : `${significant(low)} \u2026 ${significant(high)}`;
+}
+
+function full(values: readonly number[]): string {
+  const shown = values.slice(0, 32).join(', ');
+  return values.length > 32 ? `${shown}, and ${values.length - 32} more` : shown;
+}
+
+function Chosen({ encoding }: { encoding: Encoding }): VNode {
+  const stale = encodings.value?.key !== encodingsKey.value;
+  const least = encoding.min.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const most = encoding.max.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  return (
+    <dl class="facts small figures" data-part="encoding">
+      {stale && (
+        <>
+          <dt>State</dt>
+          <dd class="stale">from an older calibration</dd>
+        </>
+      )}
+      <dt>Range</dt>
+      <dd title={`${least} to ${most}`}>
+        {significant(least)} to {significant(most)}
+      </dd>
+      <dt>{encoding.scale.length > 1 ? counted(encoding.scale.length, 'scale') : 'Scale'}</dt>
+      <dd title={full(encoding.scale)}>{spread(encoding.scale)}</dd>
+      <dt>Zero point</dt>
+      <dd title={full(encoding.zero_point)}>{spread(encoding.zero_point)}</dd>
+    </dl>
+  );
+}
+
+function Values({ tensor, statistics, encoding }: { tensor: string; statistics: TensorStatistics; encoding: Encoding | null }): VNode {
+  return (
+    <>
+      <Histogram tensor={printable(tensor)} statistics={statistics} encoding={encoding} logarithmic={logarithmic.value} />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={logarithmic.value}
+          onChange={(event) => {
+            logarithmic.value = event.currentTarget.checked;
+          }}
+        />{' '}
+        Log count
+      </label>
+      <dl class="facts small figures" data-part="statistics">
+        <dt>Values</dt>
+        <dd>
+          {count(statistics.count)}, from {significant(statistics.min)} to {significant(statistics.max)}
+        </dd>
+        {statistics.clipped !== null && (
+          <>
+            <dt>Clipped</dt>
+            <dd title={String(statistics.clipped)}>{percent(statistics.clipped)}</dd>
+          </>
+        )}
+        {encoding !== null && (
+          <>
+            <dt>SQNR</dt>
+            <dd title={String(statistics.sqnr)}>{decibel(statistics.sqnr)}</dd>
+          </>
+        )}
+      </dl>
+      <BinTable statistics={statistics} />
+    </>
+  );
+}
+
+function BinTable({ statistics }: { statistics: TensorStatistics }): VNode {
+  const step = (statistics.max - statistics.min) / Math.max(1, statistics.histogram.length);
+  return (
+    <details>
+      <summary>The bins as a table</summary>
+      <table class="plain bins">
+        <caption class="unseen">Bins of the histogram</caption>
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            <th scope="col" class="number">
+              Values
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {statistics.histogram.map((bin, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a bin is its place
+            <tr key={index}>
+              <th scope="row" class="figures">
+                {significant(statistics.min + index * step)}
+              </th>
+              <td class="number">{count(bin)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+function ReadingPart({ tensor, now }: { tensor: string; now: Reading }): VNode | null {
+  switch (now.state) {
+    case 'none':
+      return null;
+    case 'needs samples':
+      return <p class="hint">Its values appear as soon as there are samples.</p>;
+    case 'waiting':
+      return <p class="hint">Its values are read as soon as the running step ends.</p>;
+    case 'reading':
+      return (
+        <p class="hint" aria-busy="true">
+          Reading its values{'\u2026'}
+        </p>
+      );
+    case 'failed':
+      return (
+        <p class="notice">
+          {now.problem.message} {now.problem.next}
+        </p>
+      );
+    case 'read':
+      return <Values tensor={tensor} statistics={now.statistics} encoding={encodingOf(tensor)} />;
+  }
+}
+
+function Selected({ tensor }: { tensor: string }): VNode {
+  const site = siteByTensor.value.get(tensor);
+  const score = scoreByTensor.value.get(tensor);
+  const encoding = encodingOf(tensor);
+  return (
+    <>
+      <div class="inspector-head">
+        <h2 title={printable(tensor, 2000)}>{printable(tensor, 120)}</h2>
+        <button type="button" class="close" aria-label="Close the inspector" onClick={closeInspector}>
+          {'\u00d7'}
+        </button>
+      </div>
+      {site === undefined ? (
+        <p class="hint">{plan.value === null ? 'There is no plan yet.' : 'This model has no such tensor in its plan.'}</p>
+      ) : (
+        <Decision site={site} />
+      )}
+      {score !== undefined && (
+        <p class="score figures" title={`${score} dB`}>
+          <strong>{decibel(score)}</strong> PSNR with this quantizer alone
+        </p>
+      )}
+      {encoding !== null && <Chosen encoding={encoding} />}
+      <ReadingPart tensor={tensor} now={reading.value} />
+    </>
+  );
+}
+
+export function Inspector(): VNode {
+  const tensor = selected.value;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
+    <aside class={tensor === null ? 'inspector empty' : 'inspector'} aria-label="Inspector" tabIndex={0}>
+      {tensor === null ? <p class="hint">Select a tensor to see its range, its values, and why it is quantized or not.</p> : <Selected tensor={tensor} />}
+    </aside>
+  );
+}
