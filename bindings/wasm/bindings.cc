@@ -19,6 +19,7 @@ using namespace halftone;        // NOLINT(google-build-using-namespace)
 using namespace halftone::wasm;  // NOLINT(google-build-using-namespace)
 
 std::string version() { return std::string(kVersion); }
+std::string commit() { return std::string(version_commit()); }
 std::string instruction_set() { return std::string(active_instruction_set()); }
 int live_objects() { return LiveObject::count(); }
 
@@ -78,5 +79,6 @@ EMSCRIPTEN_BINDINGS(halftone) {
   emscripten::function("errorCodes", &error_codes);
   emscripten::function("liveObjects", &live_objects);
   emscripten::function("version", &version);
+  emscripten::function("commit", &commit);
   emscripten::function("instructionSet", &instruction_set);
 }

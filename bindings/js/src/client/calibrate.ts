@@ -53,7 +53,12 @@ export async function observe(
   options: CalibrateOptions,
 ): Promise<TensorRange[]> {
   const chunks = chunked(targets);
-  const progress = new ProgressReporter('calibrate', 'runs', chunks.length * samples.count, options.onProgress);
+  const progress = new ProgressReporter(
+    'calibrate',
+    'runs',
+    chunks.length * samples.count,
+    options.onProgress,
+  );
   const merged = new Map<string, TensorRange>();
   for (const chunk of chunks) {
     for (const range of await observeChunk(model, chunk, samples, options, () => progress.advance(1))) {
@@ -114,7 +119,14 @@ async function observeChunk(
     }
     const skeleton = await floatSkeleton(model, fetched, signal);
     ranges.push(
-      ...(await withSession(worker, skeleton, model.files, options.optimization ?? 'exact', signal, (session) => watch(session))),
+      ...(await withSession(
+        worker,
+        skeleton,
+        model.files,
+        options.optimization ?? 'exact',
+        signal,
+        (session) => watch(session),
+      )),
     );
   });
   return ranges;
@@ -126,7 +138,11 @@ async function watchSamples(
   signal: AbortSignal,
   feedAll: (job: number) => Promise<void>,
 ): Promise<TensorRange[]> {
-  const { job } = await worker.call('observe.start', { tensors: chunk.map((target) => target.tensor) }, { signal });
+  const { job } = await worker.call(
+    'observe.start',
+    { tensors: chunk.map((target) => target.tensor) },
+    { signal },
+  );
   return withJob(worker, job, async () => {
     await feedAll(job);
     return worker.call('observe.end', { job }, { signal });

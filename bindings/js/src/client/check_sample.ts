@@ -11,30 +11,48 @@ export function checkSample(inputs: readonly ValueInfo[], sample: Sample, name: 
       throw misfit(name, input, `it has type ${given.type}, and ${input.type} is needed`);
     }
     if (input.shape !== null && !fits(input.shape, given.dims)) {
-      throw misfit(name, input, `it has shape [${given.dims.join(', ')}], and [${input.shape.map(dimension).join(', ')}] is needed`);
+      throw misfit(
+        name,
+        input,
+        `it has shape [${given.dims.join(', ')}], and [${input.shape.map(dimension).join(', ')}] is needed`,
+      );
     }
     const wanted = given.dims.reduce((product, dim) => product * dim, 1);
     const elements = elementCount(given.data);
     if (elements === 0 && wanted !== 0) {
-      throw misfit(name, input, 'its buffer is empty: it was handed over to a worker before. SampleSet.load has to return fresh buffers');
+      throw misfit(
+        name,
+        input,
+        'its buffer is empty: it was handed over to a worker before. SampleSet.load has to return fresh buffers',
+      );
     }
     if (elements !== wanted) {
-      throw misfit(name, input, `it has ${elements} values, and its shape [${given.dims.join(', ')}] needs ${wanted}`);
+      throw misfit(
+        name,
+        input,
+        `it has ${elements} values, and its shape [${given.dims.join(', ')}] needs ${wanted}`,
+      );
     }
   }
   const known = new Set(inputs.map((input) => input.name));
   for (const key of Object.keys(sample)) {
     if (!known.has(key)) {
-      throw new HalftoneError('invalid_sample', `Sample ${name} has a value for "${key}", which is no input of the model.`, {
-        where: name,
-        next: `The inputs are: ${inputs.map((input) => input.name).join(', ')}.`,
-      });
+      throw new HalftoneError(
+        'invalid_sample',
+        `Sample ${name} has a value for "${key}", which is no input of the model.`,
+        {
+          where: name,
+          next: `The inputs are: ${inputs.map((input) => input.name).join(', ')}.`,
+        },
+      );
     }
   }
 }
 
 function fits(shape: readonly (number | string | null)[], dims: readonly number[]): boolean {
-  return shape.length === dims.length && shape.every((dim, axis) => typeof dim !== 'number' || dim === dims[axis]);
+  return (
+    shape.length === dims.length && shape.every((dim, axis) => typeof dim !== 'number' || dim === dims[axis])
+  );
 }
 
 function dimension(dim: number | string | null): string {

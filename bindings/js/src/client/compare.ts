@@ -8,7 +8,12 @@ import { sampleWarnings } from './sample_warnings.js';
 import { withJob, withSession } from './session.js';
 
 /** Compares `b` with `a`, which is taken as the truth. Both have to be open in the same engine. */
-export async function compare(a: Model, b: Model, samples: SampleSet, options: CompareOptions = {}): Promise<Comparison> {
+export async function compare(
+  a: Model,
+  b: Model,
+  samples: SampleSet,
+  options: CompareOptions = {},
+): Promise<Comparison> {
   if (!(a instanceof ModelHandle) || !(b instanceof ModelHandle) || a.engine !== b.engine) {
     throw new HalftoneError('invalid_state', 'Only models of the same engine can be compared.', {
       next: 'Open both with the same engine.',
@@ -32,7 +37,11 @@ export async function compare(a: Model, b: Model, samples: SampleSet, options: C
       outputs = await withJob(worker, job, async () => {
         for (let index = 0; index < samples.count; index++) {
           const { sample, transfer } = await feed.once(index);
-          await worker.call('compare.feed', { job, a: sessionA, b: sessionB, sample }, { signal: laneSignal, transfer });
+          await worker.call(
+            'compare.feed',
+            { job, a: sessionA, b: sessionB, sample },
+            { signal: laneSignal, transfer },
+          );
           progress.advance(1);
         }
         return worker.call('compare.end', { job }, { signal: laneSignal });
@@ -49,7 +58,9 @@ export async function compare(a: Model, b: Model, samples: SampleSet, options: C
 async function commonOutputs(a: ModelHandle, b: ModelHandle): Promise<string[]> {
   const [left, right] = await Promise.all([a.inspect(), b.inspect()]);
   const theirs = new Map(right.model.outputs.map((output) => [output.name, output]));
-  const common = left.model.outputs.filter((output) => output.type === 'float32' && theirs.get(output.name)?.type === 'float32');
+  const common = left.model.outputs.filter(
+    (output) => output.type === 'float32' && theirs.get(output.name)?.type === 'float32',
+  );
   if (common.length > 0) return common.map((output) => output.name);
   throw new HalftoneError('invalid_graph', 'The models have no float output in common.', {
     where: left.model.outputs.map((output) => output.name).join(', '),

@@ -79,7 +79,12 @@ export class Connection {
       }
       const id = this.nextId++;
       const release = this.watchAbort(id, options.signal);
-      this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onProgress: options.onProgress, release });
+      this.pending.set(id, {
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        onProgress: options.onProgress,
+        release,
+      });
       this.port.keepAlive(true);
       try {
         this.port.post({ id, t, payload } satisfies Request, options.transfer ?? []);

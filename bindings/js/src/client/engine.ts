@@ -10,6 +10,12 @@ import type { Engine, EngineInfo, EngineOptions, OpenOptions } from './engine_ty
 import { openModel } from './open.js';
 import { Pool } from './pool.js';
 
+interface Greeting {
+  version: string;
+  commit: string;
+  instructionSet: string;
+}
+
 /** A cancel that the worker with the models doesn't answer for this long costs the worker (models are opened again by need). */
 const CORE_GRACE_MS = 2000;
 /** A run that takes longer than this after a cancel is ended with its worker. */
@@ -20,7 +26,7 @@ export class HalftoneEngine implements Engine {
   readonly runner: RunnerName;
   readonly pool: Pool;
   private readonly core: Connection;
-  private coreReady: Promise<{ version: string; instructionSet: string }> | null = null;
+  private coreReady: Promise<Greeting> | null = null;
   private files: Promise<{ script: WorkerScript; core: WebAssembly.Module }> | null = null;
   private script: WorkerScript = { text: '' };
   private runtime: Promise<WireSource> | null = null;
@@ -41,7 +47,10 @@ export class HalftoneEngine implements Engine {
       wanted: options.workers ?? hardwareThreads(),
       memoryBudget: options.memoryBudget ?? machineMemory() * DEFAULT_MEMORY_SHARE,
       create: (onLost) =>
-        new Connection(() => startWorker(this.script), { cancelGraceMs: POOL_GRACE_MS, onLost: () => onLost() }),
+        new Connection(() => startWorker(this.script), {
+          cancelGraceMs: POOL_GRACE_MS,
+          onLost: () => onLost(),
+        }),
       greet: (connection, options) => this.greetPoolWorker(connection, options),
     });
   }
@@ -52,14 +61,20 @@ export class HalftoneEngine implements Engine {
 
   /** The worker that holds models, started when it isn't running. */
   async models(): Promise<Connection> {
-    if (this.closed) throw new HalftoneError('invalid_state', 'The engine is closed.', { next: 'Make a new one.' });
+    if (this.closed)
+      throw new HalftoneError('invalid_state', 'The engine is closed.', { next: 'Make a new one.' });
     await this.greeting();
     return this.core;
   }
 
   async info(): Promise<EngineInfo> {
-    const { version, instructionSet } = await this.greeting();
-    return { version, instructionSet, runner: this.runner, workers: this.pool.wanted };
+    const { version, commit, instructionSet } = await this.greeting();
+    return { version, commit, instructionSet, runner: this.runner, workers: this.pool.wanted };
+  }
+
+  async prepare(): Promise<void> {
+    await this.greeting();
+    await this.pool.worker(0);
   }
 
   async liveObjects(): Promise<number> {
@@ -81,7 +96,7 @@ export class HalftoneEngine implements Engine {
     target?.call('test.hang', null).catch(() => {});
   }
 
-  private greeting(): Promise<{ version: string; instructionSet: string }> {
+  private greeting(): Promise<Greeting> {
     this.coreReady ??= this.greetCore().catch((error) => {
       this.coreReady = null;
       throw error;
@@ -89,7 +104,7 @@ export class HalftoneEngine implements Engine {
     return this.coreReady;
   }
 
-  private async greetCore(): Promise<{ version: string; instructionSet: string }> {
+  private async greetCore(): Promise<Greeting> {
     const { script, core } = await this.loadFiles();
     this.script = script;
     if (!this.core.connected) this.core.connect();

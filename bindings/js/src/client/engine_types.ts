@@ -34,6 +34,8 @@ export interface OpenOptions extends Cancellable {
 
 export interface EngineInfo {
   version: string;
+  /** Of the sources that the core was built from; empty outside a repository. */
+  commit: string;
   /** Of the core's kernels, e.g. "WASM_SIMD128". */
   instructionSet: string;
   runner: 'web' | 'node';
@@ -44,6 +46,8 @@ export interface EngineInfo {
 export interface Engine {
   open(source: ByteSource, options?: OpenOptions): Promise<Model>;
   info(): Promise<EngineInfo>;
+  /** Loads the runtime and starts one worker that runs models, so that nothing is requested later. */
+  prepare(): Promise<void>;
   /** Objects alive in all cores; zero when every model is closed and no job runs. */
   liveObjects(): Promise<number>;
   /** Ends all workers. Pending calls are rejected with `cancelled`. */

@@ -55,7 +55,10 @@ export class ModelHandle implements Model {
   /** The worker and the model's number in it; opens the model again if its worker was lost. */
   async core(options: Cancellable = {}): Promise<{ core: Connection; model: number }> {
     if (this.closed) {
-      throw new HalftoneError('invalid_state', 'The model is closed.', { where: this.name, next: 'Open it again.' });
+      throw new HalftoneError('invalid_state', 'The model is closed.', {
+        where: this.name,
+        next: 'Open it again.',
+      });
     }
     const core = await this.engine.models();
     if (this.opened.generation !== this.engine.generation) {
@@ -94,7 +97,11 @@ export class ModelHandle implements Model {
     await core.call('plan.check', { model, plan });
   }
 
-  async calibrate(plan: Plan | Promise<Plan>, samples: SampleSet, options: CalibrateOptions = {}): Promise<Encodings> {
+  async calibrate(
+    plan: Plan | Promise<Plan>,
+    samples: SampleSet,
+    options: CalibrateOptions = {},
+  ): Promise<Encodings> {
     const release = this.lock.take('a calibration');
     try {
       return await calibrate(this, await plan, samples, options);
@@ -112,7 +119,11 @@ export class ModelHandle implements Model {
     return sensitivity(this, plan, encodings, samples, options);
   }
 
-  async quantize(plan: Plan | Promise<Plan>, encodings: Encodings, options: QuantizeOptions = {}): Promise<QuantizedModel> {
+  async quantize(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    options: QuantizeOptions = {},
+  ): Promise<QuantizedModel> {
     return quantize(this, await plan, encodings, options);
   }
 

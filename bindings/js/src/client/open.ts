@@ -18,7 +18,11 @@ export interface OpenedModel {
 /** What is needed to open the model once more, after the worker that held it was lost. */
 export type Reopen = (options: Cancellable) => Promise<OpenedModel>;
 
-export async function openModel(engine: HalftoneEngine, source: ByteSource, options: OpenOptions): Promise<Model> {
+export async function openModel(
+  engine: HalftoneEngine,
+  source: ByteSource,
+  options: OpenOptions,
+): Promise<Model> {
   const main = await toWireSource(source);
   const external = await wireSources(options.externalData ?? {});
   const folder = 'path' in source && isNode ? folderOf(source.path) : null;
@@ -43,7 +47,11 @@ async function load(
     let bytes = first.bytes;
     for (const need of first.external) {
       const source = external.get(need.location) ?? (await besideModel(folder, need));
-      const part = await core.call('open.external', { model: first.model, location: need.location, source }, call);
+      const part = await core.call(
+        'open.external',
+        { model: first.model, location: need.location, source },
+        call,
+      );
       files.push({ path: need.location, source });
       bytes += part.bytes;
     }
@@ -56,7 +64,9 @@ async function load(
 }
 
 async function wireSources(given: Record<string, ByteSource>): Promise<Map<string, WireSource>> {
-  const entries = Object.entries(given).map(async ([location, source]) => [location, await toWireSource(source)] as const);
+  const entries = Object.entries(given).map(
+    async ([location, source]) => [location, await toWireSource(source)] as const,
+  );
   return new Map(await Promise.all(entries));
 }
 
@@ -66,10 +76,14 @@ async function besideModel(folder: string | null, need: ExternalNeed): Promise<W
     const path = builtin<typeof import('node:path')>('node:path').join(folder, need.location);
     if (builtin<typeof import('node:fs')>('node:fs').existsSync(path)) return { path };
   }
-  throw new HalftoneError('external_data_missing', `The model's weights are in a second file, which is missing: ${need.location}.`, {
-    where: need.location,
-    next: 'Give the model together with that file.',
-  });
+  throw new HalftoneError(
+    'external_data_missing',
+    `The model's weights are in a second file, which is missing: ${need.location}.`,
+    {
+      where: need.location,
+      next: 'Give the model together with that file.',
+    },
+  );
 }
 
 function folderOf(path: string): string {
@@ -79,5 +93,7 @@ function folderOf(path: string): string {
 function nameOf(source: ByteSource): string {
   if (source instanceof Uint8Array) return 'model.onnx';
   if ('path' in source) return source.path.split(/[\\/]/).at(-1) || 'model.onnx';
-  return typeof File !== 'undefined' && source instanceof File && source.name !== '' ? source.name : 'model.onnx';
+  return typeof File !== 'undefined' && source instanceof File && source.name !== ''
+    ? source.name
+    : 'model.onnx';
 }

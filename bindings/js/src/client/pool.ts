@@ -32,7 +32,10 @@ export class Pool {
 
   constructor(private readonly options: PoolOptions) {
     if (!Number.isInteger(options.wanted) || options.wanted < 1) {
-      throw new HalftoneError('invalid_policy', `The number of workers must be a whole number from 1, not ${options.wanted}.`);
+      throw new HalftoneError(
+        'invalid_policy',
+        `The number of workers must be a whole number from 1, not ${options.wanted}.`,
+      );
     }
     this.wanted = options.wanted;
   }

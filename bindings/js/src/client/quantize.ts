@@ -30,7 +30,12 @@ export async function quantize(
     { signal },
   );
   try {
-    const progress = new ProgressReporter('write', 'bytes', info.modelBytes + info.externalBytes, options.onProgress);
+    const progress = new ProgressReporter(
+      'write',
+      'bytes',
+      info.modelBytes + info.externalBytes,
+      options.onProgress,
+    );
     const read = (part: 0 | 1, bytes: number) => readPart(core, info, part, bytes, signal, progress);
     const written = await read(0, info.modelBytes);
     const externalData = info.externalBytes > 0 ? await read(1, info.externalBytes) : undefined;
@@ -54,7 +59,8 @@ async function readPart(
   for (let offset = 0; offset < bytes; offset += PIECE_BYTES) {
     const length = Math.min(PIECE_BYTES, bytes - offset);
     const piece = await core.call('quantize.read', { job: info.job, part, offset, length }, { signal });
-    if (piece.byteLength !== length) throw new HalftoneError('internal', 'The written model came back incomplete.');
+    if (piece.byteLength !== length)
+      throw new HalftoneError('internal', 'The written model came back incomplete.');
     parts.push(new Blob([piece]));
     progress.advance(length);
   }

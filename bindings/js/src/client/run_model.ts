@@ -5,7 +5,10 @@ import type { ModelHandle } from './model.js';
 import { movable } from './sample_feed.js';
 import { withSession } from './session.js';
 
-export type RunOptions = { outputs?: string[]; optimization?: 'exact' | 'default' | 'disabled' } & Cancellable;
+export type RunOptions = {
+  outputs?: string[];
+  optimization?: 'exact' | 'default' | 'disabled';
+} & Cancellable;
 
 export async function runModel(model: ModelHandle, sample: Sample, options: RunOptions): Promise<Sample> {
   const { signal } = options;
@@ -18,6 +21,10 @@ export async function runModel(model: ModelHandle, sample: Sample, options: RunO
   const worker = await model.engine.pool.leastLoaded(workers, { signal });
   const { sample: tensors, transfer } = movable(sample);
   return withSession(worker, skeleton, model.files, options.optimization ?? 'exact', signal, (session) =>
-    worker.call('run', { session, sample: { index: 0, name: 'given', tensors }, outputs: wanted }, { signal, transfer }),
+    worker.call(
+      'run',
+      { session, sample: { index: 0, name: 'given', tensors }, outputs: wanted },
+      { signal, transfer },
+    ),
   );
 }

@@ -8,7 +8,9 @@ import type { CallOptions, Connection } from './connection.js';
 
 export function requireSamples(samples: SampleSet): void {
   if (samples.count < 1) {
-    throw new HalftoneError('invalid_sample', 'There are no samples.', { next: 'Give at least one sample of real input.' });
+    throw new HalftoneError('invalid_sample', 'There are no samples.', {
+      next: 'Give at least one sample of real input.',
+    });
   }
 }
 
@@ -30,14 +32,21 @@ export class SampleFeed {
   }
 
   /** For samples that are used again and again. */
-  async repeated(index: number, options: CallOptions): Promise<{ sample: SampleRef; transfer: ArrayBuffer[] }> {
+  async repeated(
+    index: number,
+    options: CallOptions,
+  ): Promise<{ sample: SampleRef; transfer: ArrayBuffer[] }> {
     const name = this.samples.name(index);
     if (this.kept.has(index)) return { sample: { index, name }, transfer: [] };
     const loaded = await this.once(index);
     const tensors = loaded.sample.tensors!;
     const bytes = Object.values(tensors).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
     if (bytes > KEEP_LIMIT_BYTES || this.refused) return loaded;
-    const { kept } = await this.worker.call('sample.put', { index, tensors }, { ...options, transfer: loaded.transfer });
+    const { kept } = await this.worker.call(
+      'sample.put',
+      { index, tensors },
+      { ...options, transfer: loaded.transfer },
+    );
     if (kept) {
       this.kept.add(index);
       return { sample: { index, name }, transfer: [] };

@@ -52,7 +52,11 @@ export class ScoreLane {
       return withJob(worker, job, async () => {
         for (let index = 0; index < this.samples.count; index++) {
           const { sample, transfer } = await this.feed.repeated(index, { signal });
-          await worker.call('score.feed', { job, session, reference: this.reference, sample }, { signal, transfer });
+          await worker.call(
+            'score.feed',
+            { job, session, reference: this.reference, sample },
+            { signal, transfer },
+          );
           tick();
         }
         const { score } = await worker.call('score.end', { job }, { signal });
@@ -74,7 +78,11 @@ export class ScoreLane {
     return true;
   }
 
-  private async session<T>(what: SweepModel, mode: RunMode, use: (session: number) => Promise<T>): Promise<T> {
+  private async session<T>(
+    what: SweepModel,
+    mode: RunMode,
+    use: (session: number) => Promise<T>,
+  ): Promise<T> {
     const { core } = await this.model.core({ signal: this.signal });
     const skeleton = await core.call('sweep.model', { sweep: this.sweep, what }, { signal: this.signal });
     return withSession(this.worker, skeleton, this.model.files, mode, this.signal, use);

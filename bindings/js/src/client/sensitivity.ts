@@ -77,10 +77,14 @@ class Sweep {
   private checkOptions(): void {
     const { by, metric } = this.options;
     if (by !== undefined && by !== 'quantizer') {
-      throw new HalftoneError('invalid_policy', `There is no grouping "${String(by)}".`, { next: 'Use by quantizer.' });
+      throw new HalftoneError('invalid_policy', `There is no grouping "${String(by)}".`, {
+        next: 'Use by quantizer.',
+      });
     }
     if (metric !== undefined && metric !== 'psnr') {
-      throw new HalftoneError('invalid_policy', `There is no metric "${String(metric)}".`, { next: 'Use psnr.' });
+      throw new HalftoneError('invalid_policy', `There is no metric "${String(metric)}".`, {
+        next: 'Use psnr.',
+      });
     }
     requireSamples(this.samples);
   }
@@ -112,7 +116,12 @@ class Sweep {
     }
     const size = this.model.engine.pool.size(this.model.bytes, sites.length);
     this.warnings = [...sampleWarnings(this.samples), ...size.warnings];
-    const progress = new ProgressReporter('sensitivity', 'runs', sites.length * this.samples.count, onProgress);
+    const progress = new ProgressReporter(
+      'sensitivity',
+      'runs',
+      sites.length * this.samples.count,
+      onProgress,
+    );
     const { inputs } = (await this.model.inspect()).model;
     let next = 0;
     await this.model.engine.pool.run(size.workers, signal, async (worker, laneSignal) => {
@@ -120,7 +129,9 @@ class Sweep {
       await lane.use(async () => {
         while (next < sites.length && !laneSignal.aborted) {
           const { site, order } = sites[next++]!;
-          const score = await lane.score({ kind: 'variant', site: site.tensor }, 'exact', () => progress.advance(1));
+          const score = await lane.score({ kind: 'variant', site: site.tensor }, 'exact', () =>
+            progress.advance(1),
+          );
           this.rows.push({ name: site.tensor, score, role: site.role as 'activation' | 'weight', order });
         }
       });

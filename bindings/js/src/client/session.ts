@@ -12,7 +12,11 @@ export async function withSession<T>(
   use: (session: number) => Promise<T>,
 ): Promise<T> {
   const transfer = [skeleton.model.buffer, ...skeleton.buffers.map((buffer) => buffer.bytes.buffer)];
-  const { session } = await worker.call('session.create', { model: skeleton, files, mode }, { signal, transfer });
+  const { session } = await worker.call(
+    'session.create',
+    { model: skeleton, files, mode },
+    { signal, transfer },
+  );
   try {
     return await use(session);
   } finally {
@@ -21,7 +25,11 @@ export async function withSession<T>(
 }
 
 /** A job in a worker's core; dropped unless it was ended. */
-export async function withJob<T>(worker: Connection, job: number, use: (job: number) => Promise<T>): Promise<T> {
+export async function withJob<T>(
+  worker: Connection,
+  job: number,
+  use: (job: number) => Promise<T>,
+): Promise<T> {
   try {
     return await use(job);
   } finally {

@@ -22,7 +22,10 @@ export async function statistics(
 ): Promise<TensorStatistics> {
   const bins = options.bins ?? DEFAULT_BINS;
   if (!Number.isInteger(bins) || bins < 1 || bins > MOST_BINS) {
-    throw new HalftoneError('invalid_policy', `The number of bins must be a whole number from 1 to ${MOST_BINS}.`);
+    throw new HalftoneError(
+      'invalid_policy',
+      `The number of bins must be a whole number from 1 to ${MOST_BINS}.`,
+    );
   }
   const { core, model: handle } = await model.core(options);
   if (samples === null) {
@@ -30,7 +33,11 @@ export async function statistics(
     return core.call('weight.statistics', payload, { signal: options.signal });
   }
   requireSamples(samples);
-  const [target] = await core.call('targets', { model: handle, plan: null, tensors: [tensor] }, { signal: options.signal });
+  const [target] = await core.call(
+    'targets',
+    { model: handle, plan: null, tensors: [tensor] },
+    { signal: options.signal },
+  );
   return activationStatistics(model, target!, samples, bins, options);
 }
 

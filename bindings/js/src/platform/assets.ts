@@ -20,14 +20,20 @@ export async function loadWorkerScript(given: EngineAssets['worker'] | undefined
 export async function loadCore(given: EngineAssets['core'] | undefined): Promise<WebAssembly.Module> {
   if (given instanceof WebAssembly.Module) return given;
   const bytes =
-    given instanceof Uint8Array ? given : await readAsset(given ?? packageFile('halftone.wasm'), 'the core (halftone.wasm)');
+    given instanceof Uint8Array
+      ? given
+      : await readAsset(given ?? packageFile('halftone.wasm'), 'the core (halftone.wasm)');
   try {
     return await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>);
   } catch (thrown) {
-    throw new HalftoneError('internal', `The core (halftone.wasm) can't be compiled: ${(thrown as Error).message}`, {
-      next: 'The browser needs WebAssembly with SIMD and exceptions (Chrome 95, Firefox 100, Safari 16.4 or newer).',
-      cause: thrown,
-    });
+    throw new HalftoneError(
+      'internal',
+      `The core (halftone.wasm) can't be compiled: ${(thrown as Error).message}`,
+      {
+        next: 'The browser needs WebAssembly with SIMD and exceptions (Chrome 95, Firefox 100, Safari 16.4 or newer).',
+        cause: thrown,
+      },
+    );
   }
 }
 

@@ -16,10 +16,13 @@ export interface OpenedSource {
 /** A source as it can be sent to a worker. Bytes are copied once, so that the caller's array stays the caller's. */
 export async function toWireSource(source: ByteSource): Promise<WireSource> {
   if (source instanceof Uint8Array) return new Blob([source as Uint8Array<ArrayBuffer>]);
-  if (source instanceof Blob) return isNode && !canBeCloned(source) ? new Blob([await source.arrayBuffer()]) : source;
+  if (source instanceof Blob)
+    return isNode && !canBeCloned(source) ? new Blob([await source.arrayBuffer()]) : source;
   if (typeof source === 'object' && source !== null && typeof source.path === 'string') {
     if (isNode) return { path: source.path };
-    throw new HalftoneError('invalid_state', 'A path can be opened in Node only.', { next: 'Give a File or bytes.' });
+    throw new HalftoneError('invalid_state', 'A path can be opened in Node only.', {
+      next: 'Give a File or bytes.',
+    });
   }
   throw new HalftoneError('invalid_state', 'This is no source of bytes.', {
     next: 'Give a File, a Blob, a Uint8Array, or in Node { path }.',

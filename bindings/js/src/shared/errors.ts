@@ -57,7 +57,8 @@ export interface WireError {
   stack: string;
 }
 
-const OUT_OF_MEMORY = /bad_alloc|out of memory|memory access out of bounds|Array buffer allocation failed|could not allocate|failed to allocate|cannot enlarge memory/i;
+const OUT_OF_MEMORY =
+  /bad_alloc|out of memory|memory access out of bounds|Array buffer allocation failed|could not allocate|failed to allocate|cannot enlarge memory/i;
 
 /** Any thrown thing as a HalftoneError; memory that ran out is recognised by the engines' own words. */
 export function asHalftoneError(thrown: unknown): HalftoneError {

@@ -76,8 +76,14 @@ export interface CompareRow {
 
 export interface Operations {
   hello: {
-    in: { protocol: number; core: WebAssembly.Module; runtime: WireSource | null; runner: RunnerName; testHooks: boolean };
-    out: { version: string; instructionSet: string; errorCodes: string[] };
+    in: {
+      protocol: number;
+      core: WebAssembly.Module;
+      runtime: WireSource | null;
+      runner: RunnerName;
+      testHooks: boolean;
+    };
+    out: { version: string; commit: string; instructionSet: string; errorCodes: string[] };
   };
 
   // ---- the worker that holds models
@@ -92,7 +98,14 @@ export interface Operations {
   targets: { in: { model: number; plan: Plan | null; tensors: string[] }; out: CalibrationTarget[] };
   outputs: { in: { model: number; tensors: string[] }; out: Skeleton };
   encodings: {
-    in: { model: number; plan: Plan; ranges: TensorRange[]; method: string; samples: number; file: FileFacts };
+    in: {
+      model: number;
+      plan: Plan;
+      ranges: TensorRange[];
+      method: string;
+      samples: number;
+      file: FileFacts;
+    };
     out: Encodings;
   };
   'sweep.start': { in: { model: number; plan: Plan; encodings: Encodings; score: string }; out: SweepInfo };
@@ -111,7 +124,10 @@ export interface Operations {
     };
     out: QuantizeInfo;
   };
-  'quantize.read': { in: { job: number; part: 0 | 1; offset: number; length: number }; out: Uint8Array<ArrayBuffer> };
+  'quantize.read': {
+    in: { job: number; part: 0 | 1; offset: number; length: number };
+    out: Uint8Array<ArrayBuffer>;
+  };
   'quantize.end': { in: { job: number }; out: null };
   'weight.statistics': {
     in: { model: number; tensor: string; bins: number; encoding: Encoding | null };
@@ -129,7 +145,10 @@ export interface Operations {
   reset: { in: null; out: null };
   run: { in: { session: number; sample: SampleRef; outputs: string[] }; out: Sample };
   'observe.start': { in: { tensors: string[] }; out: { job: number } };
-  'observe.feed': { in: { job: number; session: number | null; sample: SampleRef; tensors: string[] }; out: null };
+  'observe.feed': {
+    in: { job: number; session: number | null; sample: SampleRef; tensors: string[] };
+    out: null;
+  };
   'observe.end': { in: { job: number }; out: TensorRange[] };
   'score.start': { in: { tensors: string[] }; out: { job: number } };
   /** `reference` is the session of the float model; not needed where this worker kept the sample's float outputs. */
@@ -145,7 +164,10 @@ export interface Operations {
     in: { tensor: string; min: number; max: number; bins: number; encoding: Encoding | null };
     out: { job: number };
   };
-  'histogram.feed': { in: { job: number; session: number | null; sample: SampleRef; tensor: string }; out: null };
+  'histogram.feed': {
+    in: { job: number; session: number | null; sample: SampleRef; tensor: string };
+    out: null;
+  };
   'histogram.end': { in: { job: number }; out: TensorStatistics };
   'compare.start': { in: { tensors: string[] }; out: { job: number } };
   'compare.feed': { in: { job: number; a: number; b: number; sample: SampleRef }; out: null };

@@ -1,0 +1,127 @@
+// Builds the package into bindings/js/dist: index.js (client), worker.js (one script for all workers), halftone.wasm (the
+// core), cli.js, types/, and the page if it is there. Needs a WASM build of the core (cmake --preset wasm).
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '..', '..');
+const source = join(here, 'src');
+const dist = join(here, 'dist');
+const only = new Set(process.argv.slice(2));
+const wanted = (part) => only.size === 0 || only.has(part);
+
+/** Where a WASM build of the core may be; the first that is complete is taken. */
+function coreFiles() {
+  const folders = [process.env.HALFTONE_WASM_DIR, join(root, 'build', 'wasm', 'bindings', 'wasm')].filter(
+    Boolean,
+  );
+  for (const folder of folders) {
+    const glue = join(folder, 'halftone-core.mjs');
+    const wasm = join(folder, 'halftone-core.wasm');
+    if (existsSync(glue) && existsSync(wasm)) return { glue, wasm };
+  }
+  throw new Error(
+    `No WASM build of the core in ${folders.join(' or ')}. Run: cmake --preset wasm && cmake --build --preset wasm`,
+  );
+}
+
+const common = {
+  bundle: true,
+  minify: true,
+  target: 'es2022',
+  sourcemap: false,
+  legalComments: 'none',
+  logLevel: 'warning',
+};
+
+async function buildClient() {
+  await build({
+    ...common,
+    entryPoints: [join(source, 'index.ts')],
+    outfile: join(dist, 'index.js'),
+    format: 'esm',
+    platform: 'browser',
+    minify: false,
+  });
+}
+
+// The worker is an immediately invoked function, so that it starts from a blob in a page and as a file in Node. It has no
+// address of its own; the runtime's glue wants one and gets the scope's, or a made-up one in Node.
+async function buildWorker() {
+  const { glue, wasm } = coreFiles();
+  await build({
+    ...common,
+    entryPoints: [join(source, 'worker', 'main.ts')],
+    outfile: join(dist, 'worker.js'),
+    format: 'iife',
+    platform: 'browser',
+    banner: {
+      js: "var __halftone_here=globalThis.location?globalThis.location.href:'file:///halftone/worker.js';",
+    },
+    define: { 'import.meta.url': '__halftone_here' },
+    external: [
+      'node:*',
+      'module',
+      'fs',
+      'worker_threads',
+      'os',
+      'path',
+      'perf_hooks',
+      'vm',
+      'crypto',
+      'url',
+      'util',
+    ],
+    alias: { '#core-glue': glue },
+  });
+  copyFileSync(wasm, join(dist, 'halftone.wasm'));
+}
+
+async function buildCli() {
+  const entry = join(source, 'cli', 'main.ts');
+  if (!existsSync(entry)) return;
+  await build({
+    ...common,
+    entryPoints: [entry],
+    outfile: join(dist, 'cli.js'),
+    format: 'esm',
+    platform: 'node',
+    minify: false,
+    // The client is the package's own index.js: it finds the worker and the core beside itself.
+    packages: 'external',
+    banner: { js: '#!/usr/bin/env node' },
+  });
+}
+
+function buildTypes() {
+  rmSync(join(dist, 'types'), { recursive: true, force: true });
+  execFileSync(
+    process.execPath,
+    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.types.json')],
+    {
+      stdio: 'inherit',
+    },
+  );
+}
+
+function buildPage() {
+  if (!existsSync(join(root, 'web', 'vite.config.ts'))) return;
+  execFileSync(
+    process.execPath,
+    [join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', 'web', '--logLevel', 'warn'],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  );
+}
+
+mkdirSync(dist, { recursive: true });
+if (wanted('client')) await buildClient();
+if (wanted('worker')) await buildWorker();
+if (wanted('cli')) await buildCli();
+if (wanted('types')) buildTypes();
+if (wanted('page')) buildPage();

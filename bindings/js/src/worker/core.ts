@@ -1,0 +1,119 @@
+// The core as Emscripten binds it (bindings/wasm/bindings.cc), and how its results become values or errors. A test compares
+// these names with the module's own.
+import { HalftoneError } from '../shared/errors.js';
+import type { ErrorCode } from '../types.js';
+
+export type CoreResult<T> =
+  | { ok: true; value: T }
+  | { ok: false; code: ErrorCode; message: string; where: string; next: string };
+
+export interface CoreModel {
+  delete(): void;
+  /** A view of core memory: fill it at once, before anything else is called. */
+  next(wanted: number): Uint8Array;
+  commit(bytes: number): CoreResult<null>;
+  parse(): CoreResult<{ location: string; minBytes: number }[]>;
+  beginExternal(location: string, bytes: number): CoreResult<null>;
+  finish(): CoreResult<null>;
+  inspect(name: string, sha256: string): CoreResult<string>;
+  plan(options: object, name: string, sha256: string): CoreResult<string>;
+  checkPlan(plan: string): CoreResult<null>;
+  scored(choice: string): CoreResult<string[]>;
+  targets(
+    plan: string,
+    tensors: string[],
+  ): CoreResult<{ tensor: string; graphInput: boolean; bytes: number }[]>;
+  outputs(tensors: string[]): CoreResult<CoreSkeleton>;
+  encodings(
+    plan: string,
+    tensors: string[],
+    minima: number[],
+    maxima: number[],
+    facts: { name: string; sha256: string; method: string; samples: number },
+  ): CoreResult<string>;
+  statistics(tensor: string, bins: number, encoding: string): CoreResult<unknown>;
+}
+
+export interface CoreJob {
+  delete(): void;
+  skeleton(kind: string, name: string): CoreResult<CoreSkeleton>;
+  feed(index: number, values: Float32Array, other: unknown): CoreResult<unknown>;
+  read(part: number, offset: number, length: number): CoreResult<Uint8Array<ArrayBuffer>>;
+  result(): CoreResult<unknown>;
+}
+
+export interface CoreSkeleton {
+  model: Uint8Array<ArrayBuffer>;
+  buffers: { path: string; bytes: Uint8Array<ArrayBuffer> }[];
+}
+
+export interface Core {
+  createModel(bytes: number): CoreResult<CoreModel>;
+  createSweep(
+    model: CoreModel,
+    plan: string,
+    encodings: string,
+    score: string,
+  ): CoreResult<{ job: CoreJob; scored: string[]; skipped: { name: string; why: string }[] }>;
+  createExport(
+    model: CoreModel,
+    plan: string,
+    encodings: string,
+    provenance: { method: string; samples: number; random: boolean },
+    externalLocation: string,
+  ): CoreResult<{ job: CoreJob } & Record<string, unknown>>;
+  createObservers(count: number): CoreResult<CoreJob>;
+  createScores(count: number): CoreResult<CoreJob>;
+  createComparison(count: number): CoreResult<CoreJob>;
+  createReport(tensor: string, min: number, max: number, bins: number, encoding: string): CoreResult<CoreJob>;
+  rankResults(results: string, name: string, sha256: string): CoreResult<string>;
+  errorCodes(): string[];
+  liveObjects(): number;
+  version(): string;
+  commit(): string;
+  instructionSet(): string;
+}
+
+/** Every function of the module, for the test that compares them with the binding. */
+export const CORE_FUNCTIONS: readonly (keyof Core)[] = [
+  'createModel',
+  'createSweep',
+  'createExport',
+  'createObservers',
+  'createScores',
+  'createComparison',
+  'createReport',
+  'rankResults',
+  'errorCodes',
+  'liveObjects',
+  'version',
+  'commit',
+  'instructionSet',
+];
+export const MODEL_METHODS: readonly Exclude<keyof CoreModel, 'delete'>[] = [
+  'next',
+  'commit',
+  'parse',
+  'beginExternal',
+  'finish',
+  'inspect',
+  'plan',
+  'checkPlan',
+  'scored',
+  'targets',
+  'outputs',
+  'encodings',
+  'statistics',
+];
+export const JOB_METHODS: readonly Exclude<keyof CoreJob, 'delete'>[] = [
+  'skeleton',
+  'feed',
+  'read',
+  'result',
+];
+
+/** The value, or the error as an exception; the only place where one becomes the other. */
+export function unwrap<T>(result: CoreResult<T>): T {
+  if (result.ok) return result.value;
+  throw new HalftoneError(result.code, result.message, { where: result.where, next: result.next });
+}

@@ -1,0 +1,146 @@
+// The handlers of the worker that holds models.
+import { HalftoneError } from '../shared/errors.js';
+import type { Operations, QuantizeInfo, Skeleton } from '../shared/protocol.js';
+import type { Encodings, ModelSummary, Plan, SensitivityResults, TensorStatistics } from '../types.js';
+import { type Core, type CoreJob, type CoreModel, type CoreSkeleton, unwrap } from './core.js';
+import type { CallContext, Handlers } from './dispatch.js';
+import { hashSource } from './hash.js';
+import { readInto } from './read_into.js';
+import { Table } from './tables.js';
+
+export function modelHandlers(coreOf: () => Core): Handlers {
+  const models = new Table<CoreModel>('model');
+  const jobs = new Table<CoreJob>('job');
+  return {
+    ...openHandlers(coreOf, models),
+    ...planHandlers(coreOf, models),
+    ...sweepHandlers(coreOf, models, jobs),
+    ...quantizeHandlers(coreOf, models, jobs),
+  };
+}
+
+function openHandlers(coreOf: () => Core, models: Table<CoreModel>): Handlers {
+  return {
+    open: async ({ source }, context) => {
+      let model: CoreModel | undefined;
+      try {
+        const bytes = await readInto(source, context, (size) => {
+          model = unwrap(coreOf().createModel(size));
+          return model;
+        });
+        const external = unwrap(model!.parse());
+        return { model: models.add(model!), external, bytes };
+      } catch (error) {
+        model?.delete();
+        throw error;
+      }
+    },
+    'open.external': async ({ model, location, source }, context) => {
+      const bytes = await readInto(source, context, (size) => {
+        unwrap(models.get(model).beginExternal(location, size));
+        return models.get(model);
+      });
+      return { bytes };
+    },
+    'open.finish': ({ model }) => unwrap(models.get(model).finish()),
+    hash: ({ source }, context) => hashSource(source, context),
+    close: ({ model }) => {
+      models.take(model)?.delete();
+      return { live: coreOf().liveObjects() };
+    },
+  };
+}
+
+function planHandlers(coreOf: () => Core, models: Table<CoreModel>): Handlers {
+  return {
+    inspect: ({ model, file }) =>
+      JSON.parse(unwrap(models.get(model).inspect(file.name, file.sha256))) as ModelSummary,
+    plan: ({ model, options, file }) =>
+      JSON.parse(unwrap(models.get(model).plan(options, file.name, file.sha256))) as Plan,
+    'plan.check': ({ model, plan }) => unwrap(models.get(model).checkPlan(JSON.stringify(plan))),
+    scored: ({ model, choice }) => unwrap(models.get(model).scored(choice)),
+    targets: ({ model, plan, tensors }) =>
+      unwrap(models.get(model).targets(plan === null ? '' : JSON.stringify(plan), tensors)),
+    outputs: ({ model, tensors }, context) => sent(unwrap(models.get(model).outputs(tensors)), context),
+    encodings: ({ model, plan, ranges, method, samples, file }) =>
+      JSON.parse(
+        unwrap(
+          models.get(model).encodings(
+            JSON.stringify(plan),
+            ranges.map((range) => range.tensor),
+            ranges.map((range) => range.min),
+            ranges.map((range) => range.max),
+            { ...file, method, samples },
+          ),
+        ),
+      ) as Encodings,
+    'weight.statistics': ({ model, tensor, bins, encoding }) =>
+      unwrap(
+        models.get(model).statistics(tensor, bins, encoding === null ? '' : JSON.stringify(encoding)),
+      ) as TensorStatistics,
+    rank: ({ results, file }) => rank(coreOf(), results, file),
+  };
+}
+
+function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table<CoreJob>): Handlers {
+  return {
+    'sweep.start': ({ model, plan, encodings, score }) => {
+      const { job, scored, skipped } = unwrap(
+        coreOf().createSweep(models.get(model), JSON.stringify(plan), JSON.stringify(encodings), score),
+      );
+      return { sweep: jobs.add(job), scored, skipped };
+    },
+    'sweep.model': ({ sweep, what }, context) =>
+      sent(unwrap(jobs.get(sweep).skeleton(what.kind, what.kind === 'variant' ? what.site : '')), context),
+    'sweep.end': ({ sweep }) => drop(jobs, sweep),
+  };
+}
+
+function quantizeHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table<CoreJob>): Handlers {
+  return {
+    'quantize.start': ({ model, plan, encodings, method, samples, random, external }) => {
+      const { job, ...info } = unwrap(
+        coreOf().createExport(
+          models.get(model),
+          JSON.stringify(plan),
+          JSON.stringify(encodings),
+          { method, samples, random },
+          external ?? '',
+        ),
+      );
+      return { ...(info as unknown as QuantizeInfo), job: jobs.add(job) };
+    },
+    'quantize.read': ({ job, part, offset, length }, context) => {
+      const bytes = unwrap(jobs.get(job).read(part, offset, length));
+      context.transfer(bytes.buffer);
+      return bytes;
+    },
+    'quantize.end': ({ job }) => drop(jobs, job),
+  };
+}
+
+function drop(jobs: Table<CoreJob>, job: number): null {
+  jobs.take(job)?.delete();
+  return null;
+}
+
+function sent(skeleton: CoreSkeleton, context: CallContext): Skeleton {
+  context.transfer(skeleton.model.buffer, ...skeleton.buffers.map((buffer) => buffer.bytes.buffer));
+  return skeleton;
+}
+
+function rank(
+  core: Core,
+  results: Operations['rank']['in']['results'],
+  file: { name: string; sha256: string },
+) {
+  const { rows, ...rest } = results;
+  const text = JSON.stringify({
+    ranking: rows.map((row, index) => ({ rank: index + 1, name: row.name, score: row.score, detail: '' })),
+    halftone: { version: core.version(), model_sha256: file.sha256, ...rest, interval: [] },
+  });
+  const ranked = JSON.parse(unwrap(core.rankResults(text, file.name, file.sha256))) as SensitivityResults;
+  if (ranked.ranking.length !== rows.length)
+    throw new HalftoneError('internal', 'Rows were lost while ranking.');
+  return ranked;
+}

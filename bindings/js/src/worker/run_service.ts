@@ -1,0 +1,215 @@
+// The handlers of the workers that run models: sessions, and jobs that take in what sessions give.
+import { readWhole } from '../platform/source.js';
+import type { Runner, RunnerSession } from '../runner/runner.js';
+import { cancelled, HalftoneError } from '../shared/errors.js';
+import type { CompareRow, SampleRef } from '../shared/protocol.js';
+import type { Sample, TensorStatistics } from '../types.js';
+import { type Core, type CoreJob, unwrap } from './core.js';
+import type { CallContext, Handlers } from './dispatch.js';
+import { finiteOrThrow, floatsOf, valuesOf } from './run_values.js';
+import { SampleStore } from './sample_store.js';
+import { Table } from './tables.js';
+
+interface NamedJob {
+  core: CoreJob;
+  tensors: string[];
+}
+
+/** Everything that a running worker holds. */
+export class RunState {
+  readonly sessions = new Table<RunnerSession>('session');
+  readonly jobs = new Table<NamedJob>('job');
+  readonly store = new SampleStore();
+
+  constructor(
+    readonly core: () => Core,
+    readonly runner: () => Runner,
+  ) {}
+
+  addJob(core: CoreJob, tensors: string[]): { job: number } {
+    return { job: this.jobs.add({ core, tensors }) };
+  }
+
+  /** Runs a sample, or takes the tensors from the sample itself where no session is needed. */
+  async values(session: number | null, sample: SampleRef, tensors: readonly string[]): Promise<Sample> {
+    return valuesOf(
+      session === null ? null : this.sessions.get(session),
+      this.store.tensorsOf(sample),
+      tensors,
+    );
+  }
+}
+
+export function runHandlers(state: RunState): Handlers {
+  return {
+    ...sessionHandlers(state),
+    ...observeHandlers(state),
+    ...scoreHandlers(state),
+    ...histogramHandlers(state),
+    ...compareHandlers(state),
+    'job.drop': ({ job }) => {
+      state.jobs.take(job)?.core.delete();
+      return null;
+    },
+  };
+}
+
+function sessionHandlers(state: RunState): Handlers {
+  return {
+    'session.create': async ({ model, files, mode }, context) => {
+      const external = [];
+      for (const file of files) external.push({ path: file.path, data: await readWhole(file.source) });
+      for (const buffer of model.buffers) external.push({ path: buffer.path, data: buffer.bytes });
+      if (context.signal.aborted) throw cancelled();
+      const session = await state.runner().create(model.model, external, mode);
+      return { session: state.sessions.add(session), inputs: session.inputs, outputs: session.outputs };
+    },
+    'session.release': async ({ session }) => {
+      await state.sessions.take(session)?.release();
+      return null;
+    },
+    'sample.put': ({ index, tensors }) => ({ kept: state.store.keepSample(index, tensors) }),
+    reset: () => {
+      state.store.clear();
+      return null;
+    },
+    run: async ({ session, sample, outputs }, context) => {
+      const values = await state.values(session, sample, outputs);
+      transferAll(values, context);
+      return values;
+    },
+  };
+}
+
+function observeHandlers(state: RunState): Handlers {
+  return {
+    'observe.start': ({ tensors }) =>
+      state.addJob(unwrap(state.core().createObservers(tensors.length)), tensors),
+    'observe.feed': async ({ job, session, sample, tensors }) => {
+      const { core, tensors: known } = state.jobs.get(job);
+      const values = await state.values(session, sample, tensors);
+      for (const [index, tensor] of known.entries()) {
+        const floats = floatsOf(tensor, values[tensor]);
+        finiteOrThrow(tensor, sample.name, floats, unwrap(core.feed(index, floats, null)) as number | null);
+      }
+      return null;
+    },
+    'observe.end': ({ job }) => {
+      const { core, tensors } = state.jobs.get(job);
+      const ranges = unwrap(core.result()) as { min: number | null; max: number | null; values: number }[];
+      return ranges.flatMap(({ min, max, values }, index) =>
+        min === null || max === null ? [] : [{ tensor: tensors[index]!, min, max, values }],
+      );
+    },
+  };
+}
+
+function scoreHandlers(state: RunState): Handlers {
+  return {
+    'reference.feed': async ({ session, tensors, sample }) => {
+      const values = await state.values(session, sample, tensors);
+      const floats = tensors.map((tensor) => floatsOf(tensor, values[tensor]));
+      return { kept: state.store.keepReference(sample.index, floats) };
+    },
+    'score.start': ({ tensors }) => state.addJob(unwrap(state.core().createScores(tensors.length)), tensors),
+    'score.feed': async ({ job, session, reference, sample }) => {
+      const { core, tensors } = state.jobs.get(job);
+      const expected = await expectedOutputs(state, reference, sample, tensors);
+      const values = await state.values(session, sample, tensors);
+      for (const [index, tensor] of tensors.entries()) {
+        feedPair(core, index, expected[index]!, floatsOf(tensor, values[tensor]), tensor, sample.name);
+      }
+      return null;
+    },
+    'score.end': ({ job }) => {
+      const byTensor = unwrap(state.jobs.get(job).core.result()) as (number | null)[];
+      const known = byTensor.filter((score): score is number => score !== null);
+      return { score: known.length === byTensor.length ? Math.min(...known) : null, byTensor };
+    },
+  };
+}
+
+async function expectedOutputs(
+  state: RunState,
+  reference: number | null,
+  sample: SampleRef,
+  tensors: readonly string[],
+): Promise<Float32Array[]> {
+  const kept = state.store.reference(sample.index);
+  if (kept !== undefined) return kept;
+  if (reference === null)
+    throw new HalftoneError('internal', `The float outputs of sample ${sample.name} are missing.`);
+  const values = await state.values(reference, sample, tensors);
+  return tensors.map((tensor) => floatsOf(tensor, values[tensor]));
+}
+
+/** Errors of the core name no sample; here they do. */
+function feedPair(
+  core: CoreJob,
+  index: number,
+  expected: Float32Array,
+  actual: Float32Array,
+  tensor: string,
+  sample: string,
+): void {
+  const result = core.feed(index, expected, actual);
+  if (!result.ok)
+    unwrap({
+      ...result,
+      message: `${result.message} (tensor "${tensor}", sample ${sample})`,
+      where: tensor,
+    });
+}
+
+function histogramHandlers(state: RunState): Handlers {
+  return {
+    'histogram.start': ({ tensor, min, max, bins, encoding }) => {
+      const text = encoding === null ? '' : JSON.stringify(encoding);
+      return state.addJob(unwrap(state.core().createReport(tensor, min, max, bins, text)), [tensor]);
+    },
+    'histogram.feed': async ({ job, session, sample, tensor }) => {
+      const { core } = state.jobs.get(job);
+      const value = (await state.values(session, sample, [tensor]))[tensor];
+      unwrap(core.feed(0, floatsOf(tensor, value), value?.dims ?? []));
+      return null;
+    },
+    'histogram.end': ({ job }) => unwrap(state.jobs.get(job).core.result()) as TensorStatistics,
+  };
+}
+
+function compareHandlers(state: RunState): Handlers {
+  return {
+    'compare.start': ({ tensors }) =>
+      state.addJob(unwrap(state.core().createComparison(tensors.length)), tensors),
+    'compare.feed': async ({ job, a, b, sample }) => {
+      const { core, tensors } = state.jobs.get(job);
+      const left = await state.values(a, sample, tensors);
+      const right = await state.values(b, sample, tensors);
+      for (const [index, tensor] of tensors.entries()) {
+        feedPair(
+          core,
+          index,
+          floatsOf(tensor, left[tensor]),
+          floatsOf(tensor, right[tensor]),
+          tensor,
+          sample.name,
+        );
+      }
+      return null;
+    },
+    'compare.end': ({ job }) => {
+      const { core, tensors } = state.jobs.get(job);
+      const rows = unwrap(core.result()) as Omit<CompareRow, 'name'>[];
+      return rows.map((row, index) => ({ name: tensors[index]!, ...row }));
+    },
+  };
+}
+
+function transferAll(values: Sample, context: CallContext): void {
+  const buffers = new Set<ArrayBuffer>();
+  for (const { data } of Object.values(values)) {
+    if (data.buffer instanceof ArrayBuffer && data.byteLength === data.buffer.byteLength)
+      buffers.add(data.buffer);
+  }
+  context.transfer(...buffers);
+}
