@@ -1,7 +1,7 @@
 // Builds the package into bindings/js/dist: index.js (client), worker.js (one script for all workers), halftone.wasm (the
 // core), cli.js, types/, and the page if it is there. Needs a WASM build of the core (cmake --preset wasm).
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -80,8 +80,9 @@ async function buildWorker() {
   copyFileSync(wasm, join(dist, 'halftone.wasm'));
 }
 
+// The command line is the client and its commands in one file; it finds the worker and the core beside itself.
 async function buildCli() {
-  const entry = join(source, 'cli', 'main.ts');
+  const entry = join(source, 'cli', 'bin.ts');
   if (!existsSync(entry)) return;
   await build({
     ...common,
@@ -90,10 +91,12 @@ async function buildCli() {
     format: 'esm',
     platform: 'node',
     minify: false,
-    // The client is the package's own index.js: it finds the worker and the core beside itself.
-    packages: 'external',
-    banner: { js: '#!/usr/bin/env node' },
+    banner: {
+      // Bundled CommonJS packages ask for Node's own modules by require.
+      js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+    },
   });
+  chmodSync(join(dist, 'cli.js'), 0o755);
 }
 
 function buildTypes() {

@@ -24,7 +24,7 @@ import type { HalftoneEngine } from './engine.js';
 import { JobLock } from './job_lock.js';
 import type { OpenedModel, Reopen } from './open.js';
 import { quantize } from './quantize.js';
-import { runModel, type RunOptions } from './run_model.js';
+import { type RunOptions, runModel } from './run_model.js';
 import { score } from './score.js';
 import { sensitivity } from './sensitivity.js';
 import { statistics } from './statistics.js';
