@@ -1,5 +1,5 @@
-// The eight partial sums behind error_sums(), and the one place that combines them: every implementation ends here, so that
-// all of them add in the same order.
+// The eight partial sums behind error_sums(), and the one place that combines them: every implementation ends
+// here, so that all of them add in the same order.
 #pragma once
 
 #include <cstddef>

@@ -16,15 +16,16 @@ std::optional<std::size_t> checked_product(std::size_t a, std::size_t b) {
 
 Error mismatch(std::string_view what, std::size_t given, std::size_t needed) {
   return {ErrorCode::kShapeMismatch,
-          "The number of " + std::string(what) + " is " + std::to_string(given) + ", but " + std::to_string(needed) +
-              " are needed.",
+          "The number of " + std::string(what) + " is " + std::to_string(given) + ", but " +
+              std::to_string(needed) + " are needed.",
           "", "Give as many as the tensor's shape and granularity need."};
 }
 
 Result<void> check_scales(const QuantGrid& grid) {
   for (std::size_t i = 0; i < grid.scales.size(); ++i) {
     if (std::isfinite(grid.scales[i]) && grid.scales[i] > 0.0F) continue;
-    return Error{ErrorCode::kInvalidPolicy, "Scale " + std::to_string(i) + " is not a positive, finite number.", "",
+    return Error{ErrorCode::kInvalidPolicy,
+                 "Scale " + std::to_string(i) + " is not a positive, finite number.", "",
                  "Compute the encoding again from a finite range."};
   }
   return {};
@@ -34,10 +35,12 @@ Result<void> check_zero_points(const QuantGrid& grid) {
   const NumberFormatInfo& info = number_format_info(grid.format);
   for (std::size_t i = 0; i < grid.zero_points.size(); ++i) {
     if (grid.zero_points[i] >= info.lowest && grid.zero_points[i] <= info.highest) continue;
-    return Error{ErrorCode::kInvalidPolicy,
-                 "Zero point " + std::to_string(i) + " is " + std::to_string(grid.zero_points[i]) +
-                     ", which is no code of " + std::string(info.name) + ".",
-                 "", "Use a zero point from " + std::to_string(info.lowest) + " to " + std::to_string(info.highest) + "."};
+    return Error{
+        ErrorCode::kInvalidPolicy,
+        "Zero point " + std::to_string(i) + " is " + std::to_string(grid.zero_points[i]) +
+            ", which is no code of " + std::string(info.name) + ".",
+        "",
+        "Use a zero point from " + std::to_string(info.lowest) + " to " + std::to_string(info.highest) + "."};
   }
   return {};
 }
@@ -45,8 +48,12 @@ Result<void> check_zero_points(const QuantGrid& grid) {
 }  // namespace
 
 std::optional<std::uint64_t> element_count_of(std::span<const std::int64_t> dims) {
+  constexpr std::uint64_t kAddressable = std::numeric_limits<std::size_t>::max() / sizeof(float);
   const std::optional<std::uint64_t> elements = element_count(dims);
-  if (!elements || *elements > std::numeric_limits<std::size_t>::max() / sizeof(float)) return std::nullopt;
+  if (!elements || *elements > kAddressable) return std::nullopt;
+  for (const std::int64_t dim : dims) {  // beside a dimension of 0, another may still be out of reach
+    if (static_cast<std::uint64_t>(dim) > kAddressable) return std::nullopt;
+  }
   return elements;
 }
 
@@ -82,7 +89,8 @@ Result<void> check_grid(const QuantGrid& grid, std::size_t elements, std::option
   if (!checked.ok()) return checked;
   if (code_bytes) {
     const std::optional<std::uint64_t> needed = code_byte_count(grid.format, elements);
-    if (needed != *code_bytes) return mismatch("bytes of codes", *code_bytes, static_cast<std::size_t>(needed.value_or(0)));
+    if (needed != *code_bytes)
+      return mismatch("bytes of codes", *code_bytes, static_cast<std::size_t>(needed.value_or(0)));
   }
   checked = check_scale_count(grid);
   if (!checked.ok()) return checked;

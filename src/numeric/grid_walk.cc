@@ -59,7 +59,8 @@ class Walker {
     std::size_t phase = 0;
     while (count > 0) {
       const std::size_t room = visitor_.room();
-      PeriodicGrid part = {grid.scales + phase, grid.zero_points + phase, grid.period - phase, lowest_, highest_};
+      PeriodicGrid part = {grid.scales + phase, grid.zero_points + phase, grid.period - phase, lowest_,
+                           highest_};
       std::size_t length = std::min({count, room, part.period});
       if (phase == 0) length = std::min(count, std::max(length, room / grid.period * grid.period));
       visitor_.periodic(length, part);
@@ -102,7 +103,8 @@ class Walker {
     for (std::size_t block = 0; block < layout.outer * blocks; ++block) {
       const std::size_t length = block % blocks == blocks - 1 ? last : layout.block_size;
       const std::size_t at = block * layout.inner;
-      periodic(length * layout.inner, {grid_.scales.data() + at, zero_points.data() + at, layout.inner, lowest_, highest_});
+      periodic(length * layout.inner,
+               {grid_.scales.data() + at, zero_points.data() + at, layout.inner, lowest_, highest_});
     }
   }
 
@@ -111,8 +113,8 @@ class Walker {
   }
 
   [[nodiscard]] RowGrid row_grid(std::size_t first) const {
-    return {grid_.scales.data() + first, grid_.zero_points.empty() ? nullptr : grid_.zero_points.data() + first, lowest_,
-            highest_};
+    return {grid_.scales.data() + first,
+            grid_.zero_points.empty() ? nullptr : grid_.zero_points.data() + first, lowest_, highest_};
   }
 
   const QuantGrid& grid_;

@@ -1,5 +1,5 @@
-// Walks a grid in memory order and cuts it into the two shapes that kernels know: rows with one scale each, and stretches
-// over which a list of scales repeats. Private to src/numeric.
+// Walks a grid in memory order and cuts it into the two shapes that kernels know: rows with one scale each,
+// and stretches over which a list of scales repeats. Private to src/numeric.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,10 @@
-// The list of kernels. Every implementation (the scalar reference, and each instruction set) fills the same two tables, and
-// the public functions, the tests and the benchmarks go through them: a kernel that is in the list can't go untested.
+// The list of kernels. Every implementation (the scalar reference, and each instruction set) fills the same
+// two tables, and the public functions, the tests and the benchmarks go through them: a kernel that is in the
+// list can't go untested.
 //
-// Conventions: float32 values and 16-bit codes are at any byte address, little endian. Counts are elements and may be 0.
-// Inputs and outputs are disjoint, except that fake-quantize may work in place. Callers have checked sizes and scales.
+// Conventions: float32 values and 16-bit codes are at any byte address, little endian. Counts are elements
+// and may be 0. Inputs and outputs are disjoint, except that fake-quantize may work in place. Callers have
+// checked sizes and scales.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +40,12 @@ struct PeriodicGrid {
 struct CodeKernels {
   void (*quantize_rows)(const std::uint8_t* x, std::size_t rows, std::size_t length, const RowGrid& grid,
                         std::uint8_t* codes);
-  void (*quantize_periodic)(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid, std::uint8_t* codes);
-  void (*dequantize_rows)(const std::uint8_t* codes, std::size_t rows, std::size_t length, const RowGrid& grid,
-                          std::uint8_t* y);
-  void (*dequantize_periodic)(const std::uint8_t* codes, std::size_t count, const PeriodicGrid& grid, std::uint8_t* y);
+  void (*quantize_periodic)(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
+                            std::uint8_t* codes);
+  void (*dequantize_rows)(const std::uint8_t* codes, std::size_t rows, std::size_t length,
+                          const RowGrid& grid, std::uint8_t* y);
+  void (*dequantize_periodic)(const std::uint8_t* codes, std::size_t count, const PeriodicGrid& grid,
+                              std::uint8_t* y);
 };
 
 struct CodeKernelSet {
@@ -49,17 +53,21 @@ struct CodeKernelSet {
   CodeKernels by_storage[kCodeStorageCount];
   void (*fake_quantize_rows)(const std::uint8_t* x, std::size_t rows, std::size_t length, const RowGrid& grid,
                              std::uint8_t* y);
-  void (*fake_quantize_periodic)(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid, std::uint8_t* y);
-  // Two one-byte codes into one byte, the first in the low half; writes (count + 1) / 2 bytes, an odd tail padded with 0.
+  void (*fake_quantize_periodic)(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
+                                 std::uint8_t* y);
+  // Two one-byte codes into one byte, the first in the low half; writes (count + 1) / 2 bytes, an odd tail
+  // padded with 0.
   void (*pack_nibbles)(const std::uint8_t* codes, std::size_t count, std::uint8_t* packed);
   // The inverse; `sign_extend` is true for int4. Reads (count + 1) / 2 bytes and writes `count`.
-  void (*unpack_nibbles)(const std::uint8_t* packed, std::size_t count, bool sign_extend, std::uint8_t* codes);
+  void (*unpack_nibbles)(const std::uint8_t* packed, std::size_t count, bool sign_extend,
+                         std::uint8_t* codes);
 };
 
 // Magnitudes are compared as the bits of |x|, whose order is 0 < denormal < normal < infinity < NaN.
 inline constexpr std::int32_t kInfinityBits = 0x7F800000;
 
-// min and max have no sign on zero and are unspecified if magnitude_bits >= kInfinityBits (something is not finite).
+// min and max have no sign on zero and are unspecified if magnitude_bits >= kInfinityBits (something is not
+// finite).
 struct RawRange {
   float min;                    // +infinity for no values
   float max;                    // -infinity for no values
@@ -69,8 +77,8 @@ struct RawRange {
 struct StatisticKernelSet {
   const char* instruction_set;
   RawRange (*range)(const std::uint8_t* x, std::size_t count);
-  // The range of each column of a row-major matrix, merged into min, max and magnitude_bits (arrays of `columns`), which the
-  // caller has set to an empty range. Zeros may have either sign here.
+  // The range of each column of a row-major matrix, merged into min, max and magnitude_bits (arrays of
+  // `columns`), which the caller has set to an empty range. Zeros may have either sign here.
   void (*column_ranges)(const std::uint8_t* x, std::size_t rows, std::size_t columns, float* min, float* max,
                         std::int32_t* magnitude_bits);
   ErrorSums (*error_sums)(const std::uint8_t* expected, const std::uint8_t* actual, std::size_t count);

@@ -6,7 +6,8 @@
 namespace halftone {
 namespace {
 
-// In the order of the enum. Opsets: ONNX operator changelog (QuantizeLinear and DequantizeLinear 10, 13, 19, 21).
+// In the order of the enum. Opsets: ONNX operator changelog (QuantizeLinear and DequantizeLinear 10, 13, 19,
+// 21).
 constexpr std::array<NumberFormatInfo, 8> kFormats = {{
     {NumberFormat::kInt8, "int8", FormatKind::kInteger, DataType::kInt8, 8, -128, 127, 10, 10},
     {NumberFormat::kUint8, "uint8", FormatKind::kInteger, DataType::kUint8, 8, 0, 255, 10, 10},
@@ -30,7 +31,9 @@ constexpr std::uint64_t kMaxCodes = std::uint64_t{1} << 60U;
 
 }  // namespace
 
-const NumberFormatInfo& number_format_info(NumberFormat format) { return kFormats[static_cast<std::size_t>(format)]; }
+const NumberFormatInfo& number_format_info(NumberFormat format) {
+  return kFormats[static_cast<std::size_t>(format)];
+}
 
 std::span<const NumberFormatInfo> number_formats() { return kFormats; }
 

@@ -15,15 +15,17 @@ constexpr double kSmallestNormal = std::numeric_limits<float>::min();
 std::int32_t round_to_code(double value) { return static_cast<std::int32_t>(std::nearbyint(value)); }
 
 Error not_quantizable(NumberFormat format) {
-  return {ErrorCode::kUnsupportedType,
-          "values can't be quantized to " + std::string(number_format_info(format).name) + " by QuantizeLinear.", "",
-          "Choose int8, uint8, int16, uint16, int4 or uint4."};
+  return {
+      ErrorCode::kUnsupportedType,
+      "values can't be quantized to " + std::string(number_format_info(format).name) + " by QuantizeLinear.",
+      "", "Choose int8, uint8, int16, uint16, int4 or uint4."};
 }
 
 // Subtracted in float32 because the peer does: its ranges are float32 arrays until the division.
 double range_width(float min, float max) {
   const float width = max - min;
-  return std::isfinite(width) ? static_cast<double>(width) : static_cast<double>(max) - static_cast<double>(min);
+  return std::isfinite(width) ? static_cast<double>(width)
+                              : static_cast<double>(max) - static_cast<double>(min);
 }
 
 }  // namespace
@@ -47,7 +49,8 @@ Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, Va
                  "Look for NaN or infinity in the samples or the weights."};
   }
   if (range.min > range.max) {
-    return Error{ErrorCode::kInvalidPolicy, "A range has its minimum above its maximum.", "", "Swap its two ends."};
+    return Error{ErrorCode::kInvalidPolicy, "A range has its minimum above its maximum.", "",
+                 "Swap its two ends."};
   }
   float min = std::min(range.min, 0.0F);
   float max = std::max(range.max, 0.0F);
@@ -62,7 +65,8 @@ Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, Va
   if (scale < kSmallestNormal) return QuantParams{1.0F, 0};
   const double zero_point =
       symmetry == Symmetry::kSymmetric ? (lowest + highest) / 2.0 : lowest - static_cast<double>(min) / scale;
-  return QuantParams{static_cast<float>(scale), std::clamp(round_to_code(zero_point), codes.lowest, codes.highest)};
+  return QuantParams{static_cast<float>(scale),
+                     std::clamp(round_to_code(zero_point), codes.lowest, codes.highest)};
 }
 
 Result<std::vector<float>> symmetric_channel_scales(NumberFormat format, std::span<const float> magnitudes) {
@@ -92,14 +96,16 @@ Error bias_error(ErrorCode code, std::string message, std::size_t channel) {
 
 Result<float> bias_scale(float input_scale, float weight_scale, std::size_t channel) {
   if (!std::isfinite(input_scale) || !std::isfinite(weight_scale)) {
-    return bias_error(ErrorCode::kNonFinite, "A scale that a bias depends on is not a finite number.", channel);
+    return bias_error(ErrorCode::kNonFinite, "A scale that a bias depends on is not a finite number.",
+                      channel);
   }
   if (!(input_scale > 0.0F) || !(weight_scale > 0.0F)) {
     return bias_error(ErrorCode::kInvalidPolicy, "A scale that a bias depends on is not positive.", channel);
   }
   const float scale = input_scale * weight_scale;
   if (!std::isnormal(scale)) {
-    return bias_error(ErrorCode::kTooLarge, "The scales of input and weight multiply to something outside float32.", channel);
+    return bias_error(ErrorCode::kTooLarge,
+                      "The scales of input and weight multiply to something outside float32.", channel);
   }
   return scale;
 }
@@ -110,20 +116,22 @@ Result<std::int32_t> bias_code(float bias, float scale, std::size_t channel) {
   }
   const double quotient = static_cast<double>(bias) / static_cast<double>(scale);
   if (!(std::fabs(quotient) < kBiasLimit)) {
-    return bias_error(ErrorCode::kTooLarge, "The bias is too large for int32 codes at the scale of input times weight.",
-                      channel);
+    return bias_error(ErrorCode::kTooLarge,
+                      "The bias is too large for int32 codes at the scale of input times weight.", channel);
   }
-  // Within half a step of 2^31 the rounded value is 2^31 itself, one above the largest code.
-  return static_cast<std::int32_t>(std::min(std::nearbyint(quotient), kBiasLimit - 1.0));
+  // Rounding can't reach 2^31: a quotient of two float32 numbers below it is at most 2^31 (1 - 2^-24) = 2^31
+  // - 128.
+  return round_to_code(quotient);
 }
 
 }  // namespace
 
-Result<QuantizedBias> quantize_bias(std::span<const float> bias, float input_scale, std::span<const float> weight_scales) {
+Result<QuantizedBias> quantize_bias(std::span<const float> bias, float input_scale,
+                                    std::span<const float> weight_scales) {
   if (weight_scales.size() != 1 && weight_scales.size() != bias.size()) {
     return Error{ErrorCode::kShapeMismatch,
-                 "A bias of " + std::to_string(bias.size()) + " elements can't use " + std::to_string(weight_scales.size()) +
-                     " weight scales.",
+                 "A bias of " + std::to_string(bias.size()) + " elements can't use " +
+                     std::to_string(weight_scales.size()) + " weight scales.",
                  "", "Give one scale, or one for each element."};
   }
   QuantizedBias out;

@@ -1,4 +1,5 @@
-// The normative kernels for codes: what they say, the SIMD kernels compute, bit for bit. Nothing here is tuned.
+// The normative kernels for codes: what they say, the SIMD kernels compute, bit for bit. Nothing here is
+// tuned.
 #include <cmath>
 #include <cstring>
 
@@ -19,9 +20,11 @@ void store(std::uint8_t* to, std::size_t index, T value) {
   std::memcpy(to + index * sizeof(T), &value, sizeof(T));
 }
 
-// The code of one value. Comparing in float before the conversion keeps infinities and far outside values away from the
-// integer, where adding the zero point could overflow; the bounds are whole numbers, so rounding can't cross them.
-std::int32_t code_of(float x, float scale, std::int32_t zero_point, std::int32_t lowest, std::int32_t highest) {
+// The code of one value. Comparing in float before the conversion keeps infinities and far outside values
+// away from the integer, where adding the zero point could overflow; the bounds are whole numbers, so
+// rounding can't cross them.
+std::int32_t code_of(float x, float scale, std::int32_t zero_point, std::int32_t lowest,
+                     std::int32_t highest) {
   const float quotient = x / scale;
   if (std::isnan(quotient)) return lowest;
   if (quotient <= static_cast<float>(lowest - zero_point)) return lowest;
@@ -42,7 +45,8 @@ std::int32_t periodic_zero_point(const PeriodicGrid& grid, std::size_t index) {
 }
 
 template <typename T>
-void quantize_rows(const std::uint8_t* x, std::size_t rows, std::size_t length, const RowGrid& grid, std::uint8_t* codes) {
+void quantize_rows(const std::uint8_t* x, std::size_t rows, std::size_t length, const RowGrid& grid,
+                   std::uint8_t* codes) {
   for (std::size_t i = 0; i < rows * length; ++i) {
     const std::size_t row = i / length;
     const std::int32_t code =
@@ -52,10 +56,11 @@ void quantize_rows(const std::uint8_t* x, std::size_t rows, std::size_t length, 
 }
 
 template <typename T>
-void quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid, std::uint8_t* codes) {
+void quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
+                       std::uint8_t* codes) {
   for (std::size_t i = 0; i < count; ++i) {
-    const std::int32_t code = code_of(load<float>(x, i), grid.scales[i % grid.period], periodic_zero_point(grid, i),
-                                      grid.lowest, grid.highest);
+    const std::int32_t code = code_of(load<float>(x, i), grid.scales[i % grid.period],
+                                      periodic_zero_point(grid, i), grid.lowest, grid.highest);
     store<T>(codes, i, static_cast<T>(code));
   }
 }
@@ -70,7 +75,8 @@ void dequantize_rows(const std::uint8_t* codes, std::size_t rows, std::size_t le
 }
 
 template <typename T>
-void dequantize_periodic(const std::uint8_t* codes, std::size_t count, const PeriodicGrid& grid, std::uint8_t* y) {
+void dequantize_periodic(const std::uint8_t* codes, std::size_t count, const PeriodicGrid& grid,
+                         std::uint8_t* y) {
   for (std::size_t i = 0; i < count; ++i) {
     store(y, i, value_of(load<T>(codes, i), grid.scales[i % grid.period], periodic_zero_point(grid, i)));
   }
@@ -87,7 +93,8 @@ void fake_quantize_rows(const std::uint8_t* x, std::size_t rows, std::size_t len
   }
 }
 
-void fake_quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid, std::uint8_t* y) {
+void fake_quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
+                            std::uint8_t* y) {
   for (std::size_t i = 0; i < count; ++i) {
     const float scale = grid.scales[i % grid.period];
     const std::int32_t zero_point = periodic_zero_point(grid, i);
@@ -116,13 +123,13 @@ constexpr CodeKernels kernels_for() {
   return {quantize_rows<T>, quantize_periodic<T>, dequantize_rows<T>, dequantize_periodic<T>};
 }
 
-constexpr CodeKernelSet kReference = {
-    "scalar",
-    {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(), kernels_for<std::int16_t>(), kernels_for<std::uint16_t>()},
-    fake_quantize_rows,
-    fake_quantize_periodic,
-    pack_nibbles,
-    unpack_nibbles};
+constexpr CodeKernelSet kReference = {"scalar",
+                                      {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(),
+                                       kernels_for<std::int16_t>(), kernels_for<std::uint16_t>()},
+                                      fake_quantize_rows,
+                                      fake_quantize_periodic,
+                                      pack_nibbles,
+                                      unpack_nibbles};
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// The normative kernels for statistics; see reference_codes.cc. The eight partial sums of error_sums are its contract.
+// The normative kernels for statistics; see reference_codes.cc. The eight partial sums of error_sums are its
+// contract.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

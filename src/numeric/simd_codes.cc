@@ -1,9 +1,9 @@
 // Kernels for codes on vectors of any width. This file is compiled once per instruction set.
 //
-// How a code is made without an integer overflow or a slow float-to-int conversion: clamp the quotient to [lowest - zero_point,
-// highest - zero_point] (whole numbers below 2^17, so clamping before rounding changes nothing), then add 1.5 * 2^23. The sum
-// has a unit in the last place of exactly 1, so the addition itself rounds half to even, and the low bits of the sum are the
-// rounded integer.
+// How a code is made without an integer overflow or a slow float-to-int conversion: clamp the quotient to
+// [lowest - zero_point, highest - zero_point] (whole numbers below 2^17, so clamping before rounding changes
+// nothing), then add 1.5 * 2^23. The sum has a unit in the last place of exactly 1, so the addition itself
+// rounds half to even, and the low bits of the sum are the rounded integer.
 #include "numeric/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -40,8 +40,8 @@ HWY_INLINE void store_floats(FloatVec value, std::uint8_t* to) {
   hn::StoreU(value, FloatTag(), reinterpret_cast<float*>(to));
 }
 
-// The quotient within bounds, rounded, plus kRounder. Max and Min return their second operand if the first is NaN, on every
-// target: NaN becomes the lowest code.
+// The quotient within bounds, rounded, plus kRounder. Max and Min return their second operand if the first is
+// NaN, on every target: NaN becomes the lowest code.
 HWY_INLINE FloatVec rounded(FloatVec x, FloatVec scale, FloatVec low, FloatVec high) {
   const FloatVec bounded = hn::Min(hn::Max(hn::Div(x, scale), low), high);
   return hn::Add(bounded, hn::Set(FloatTag(), kRounder));
@@ -59,15 +59,18 @@ HWY_INLINE RowVectors row_vectors(const RowGrid& grid, std::size_t row) {
   const std::int32_t zero_point = grid.zero_points == nullptr ? 0 : grid.zero_points[row];
   const FloatTag df;
   return {hn::Set(df, grid.scales[row]), hn::Set(df, static_cast<float>(grid.lowest - zero_point)),
-          hn::Set(df, static_cast<float>(grid.highest - zero_point)), hn::Set(IntTag(), kRounderBits - zero_point)};
+          hn::Set(df, static_cast<float>(grid.highest - zero_point)),
+          hn::Set(IntTag(), kRounderBits - zero_point)};
 }
 
 HWY_INLINE IntVec row_codes(const std::uint8_t* x, std::size_t vector, const RowVectors& row) {
-  const FloatVec sum = rounded(load_floats(x + vector * kLanes * sizeof(float)), row.scale, row.low, row.high);
+  const FloatVec sum =
+      rounded(load_floats(x + vector * kLanes * sizeof(float)), row.scale, row.low, row.high);
   return hn::Sub(hn::BitCast(IntTag(), sum), row.bias);
 }
 
-// Four vectors of codes, already in range, to consecutive memory. The narrowing instructions saturate and never have to.
+// Four vectors of codes, already in range, to consecutive memory. The narrowing instructions saturate and
+// never have to.
 template <typename T>
 HWY_INLINE void store_codes(IntVec a, IntVec b, IntVec c, IntVec d, std::uint8_t* to) {
   T* out = reinterpret_cast<T*>(to);
@@ -78,16 +81,19 @@ HWY_INLINE void store_codes(IntVec a, IntVec b, IntVec c, IntVec d, std::uint8_t
   } else {
     const hn::ScalableTag<std::int16_t> d16;
     const hn::ScalableTag<T> dt;
-    hn::StoreU(hn::OrderedDemote2To(dt, hn::OrderedDemote2To(d16, a, b), hn::OrderedDemote2To(d16, c, d)), dt, out);
+    hn::StoreU(hn::OrderedDemote2To(dt, hn::OrderedDemote2To(d16, a, b), hn::OrderedDemote2To(d16, c, d)), dt,
+               out);
   }
 }
 
 template <typename T>
 HWY_INLINE void quantize_step(const std::uint8_t* x, const RowVectors& row, std::uint8_t* codes) {
-  store_codes<T>(row_codes(x, 0, row), row_codes(x, 1, row), row_codes(x, 2, row), row_codes(x, 3, row), codes);
+  store_codes<T>(row_codes(x, 0, row), row_codes(x, 1, row), row_codes(x, 2, row), row_codes(x, 3, row),
+                 codes);
 }
 
-// A whole step's worth of memory for the tail of a row, so that tails run the same instructions as everything else.
+// A whole step's worth of memory for the tail of a row, so that tails run the same instructions as everything
+// else.
 struct Scratch {
   HWY_ALIGN std::uint8_t in[kStep * sizeof(float)];
   HWY_ALIGN std::uint8_t out[kStep * sizeof(float)];
@@ -99,7 +105,8 @@ HWY_INLINE void fill_scratch(Scratch& scratch, const std::uint8_t* from, std::si
 }
 
 template <typename T>
-void quantize_rows(const std::uint8_t* x, std::size_t rows, std::size_t length, const RowGrid& grid, std::uint8_t* codes) {
+void quantize_rows(const std::uint8_t* x, std::size_t rows, std::size_t length, const RowGrid& grid,
+                   std::uint8_t* codes) {
   for (std::size_t row = 0; row < rows; ++row) {
     const RowVectors vectors = row_vectors(grid, row);
     std::size_t left = length;
@@ -119,8 +126,8 @@ void quantize_rows(const std::uint8_t* x, std::size_t rows, std::size_t length, 
 }
 
 // Vector `vector` of a step that starts at element `at` of the period.
-HWY_INLINE FloatVec periodic_sum(const std::uint8_t* x, std::size_t vector, const PeriodicGrid& grid, std::size_t at,
-                                 FloatVec* scale_out, FloatVec* zero_point_out) {
+HWY_INLINE FloatVec periodic_sum(const std::uint8_t* x, std::size_t vector, const PeriodicGrid& grid,
+                                 std::size_t at, FloatVec* scale_out, FloatVec* zero_point_out) {
   const FloatTag df;
   const FloatVec scale = hn::LoadU(df, grid.scales + at + vector * kLanes);
   const FloatVec zero_point = hn::LoadU(df, grid.zero_points + at + vector * kLanes);
@@ -131,7 +138,8 @@ HWY_INLINE FloatVec periodic_sum(const std::uint8_t* x, std::size_t vector, cons
   return rounded(load_floats(x + vector * kLanes * sizeof(float)), scale, low, high);
 }
 
-HWY_INLINE IntVec periodic_codes(const std::uint8_t* x, std::size_t vector, const PeriodicGrid& grid, std::size_t at) {
+HWY_INLINE IntVec periodic_codes(const std::uint8_t* x, std::size_t vector, const PeriodicGrid& grid,
+                                 std::size_t at) {
   FloatVec scale;
   FloatVec zero_point;
   const FloatVec sum = periodic_sum(x, vector, grid, at, &scale, &zero_point);
@@ -142,8 +150,8 @@ HWY_INLINE IntVec periodic_codes(const std::uint8_t* x, std::size_t vector, cons
 template <typename T>
 HWY_INLINE void quantize_periodic_step(const std::uint8_t* x, const PeriodicGrid& grid, std::size_t at,
                                        std::uint8_t* codes) {
-  store_codes<T>(periodic_codes(x, 0, grid, at), periodic_codes(x, 1, grid, at), periodic_codes(x, 2, grid, at),
-                 periodic_codes(x, 3, grid, at), codes);
+  store_codes<T>(periodic_codes(x, 0, grid, at), periodic_codes(x, 1, grid, at),
+                 periodic_codes(x, 2, grid, at), periodic_codes(x, 3, grid, at), codes);
 }
 
 // The last `left` elements of a period as a grid that may be read a whole step far.
@@ -152,7 +160,8 @@ struct GridScratch {
   HWY_ALIGN float zero_points[kStep];
 };
 
-HWY_INLINE PeriodicGrid tail_grid(GridScratch& scratch, const PeriodicGrid& grid, std::size_t at, std::size_t left) {
+HWY_INLINE PeriodicGrid tail_grid(GridScratch& scratch, const PeriodicGrid& grid, std::size_t at,
+                                  std::size_t left) {
   for (std::size_t i = 0; i < kStep; ++i) {
     scratch.scales[i] = i < left ? grid.scales[at + i] : 1.0F;
     scratch.zero_points[i] = i < left ? grid.zero_points[at + i] : 0.0F;
@@ -163,7 +172,8 @@ HWY_INLINE PeriodicGrid tail_grid(GridScratch& scratch, const PeriodicGrid& grid
 HWY_INLINE std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
 template <typename T>
-void quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid, std::uint8_t* codes) {
+void quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
+                       std::uint8_t* codes) {
   while (count > 0) {
     const std::size_t run = smaller(count, grid.period);
     std::size_t at = 0;
@@ -184,14 +194,17 @@ void quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicG
 }
 
 template <typename T>
-HWY_INLINE FloatVec dequantized(const std::uint8_t* codes, std::size_t vector, IntVec zero_point, FloatVec scale) {
+HWY_INLINE FloatVec dequantized(const std::uint8_t* codes, std::size_t vector, IntVec zero_point,
+                                FloatVec scale) {
   const hn::Rebind<T, IntTag> dt;
-  const IntVec wide = hn::PromoteTo(IntTag(), hn::LoadU(dt, reinterpret_cast<const T*>(codes) + vector * kLanes));
+  const IntVec wide =
+      hn::PromoteTo(IntTag(), hn::LoadU(dt, reinterpret_cast<const T*>(codes) + vector * kLanes));
   return hn::Mul(hn::ConvertTo(FloatTag(), hn::Sub(wide, zero_point)), scale);
 }
 
 template <typename T>
-HWY_INLINE void dequantize_step(const std::uint8_t* codes, IntVec zero_point, FloatVec scale, std::uint8_t* y) {
+HWY_INLINE void dequantize_step(const std::uint8_t* codes, IntVec zero_point, FloatVec scale,
+                                std::uint8_t* y) {
   for (std::size_t vector = 0; vector < 4; ++vector) {
     store_floats(dequantized<T>(codes, vector, zero_point, scale), y + vector * kLanes * sizeof(float));
   }
@@ -231,7 +244,8 @@ HWY_INLINE void dequantize_periodic_step(const std::uint8_t* codes, const Period
 }
 
 template <typename T>
-void dequantize_periodic(const std::uint8_t* codes, std::size_t count, const PeriodicGrid& grid, std::uint8_t* y) {
+void dequantize_periodic(const std::uint8_t* codes, std::size_t count, const PeriodicGrid& grid,
+                         std::uint8_t* y) {
   while (count > 0) {
     const std::size_t run = smaller(count, grid.period);
     std::size_t at = 0;
@@ -259,7 +273,8 @@ HWY_INLINE FloatVec fake_quantized(FloatVec sum, FloatVec scale) {
 HWY_INLINE void fake_quantize_step(const std::uint8_t* x, const RowVectors& row, std::uint8_t* y) {
   for (std::size_t vector = 0; vector < 4; ++vector) {
     const std::size_t offset = vector * kLanes * sizeof(float);
-    store_floats(fake_quantized(rounded(load_floats(x + offset), row.scale, row.low, row.high), row.scale), y + offset);
+    store_floats(fake_quantized(rounded(load_floats(x + offset), row.scale, row.low, row.high), row.scale),
+                 y + offset);
   }
 }
 
@@ -293,7 +308,8 @@ HWY_INLINE void fake_quantize_periodic_step(const std::uint8_t* x, const Periodi
   }
 }
 
-void fake_quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid, std::uint8_t* y) {
+void fake_quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
+                            std::uint8_t* y) {
   while (count > 0) {
     const std::size_t run = smaller(count, grid.period);
     std::size_t at = 0;
@@ -363,14 +379,13 @@ constexpr CodeKernels kernels_for() {
 }  // namespace
 
 const CodeKernelSet* code_kernels() {
-  static const CodeKernelSet kSet = {
-      hwy::TargetName(HWY_TARGET),
-      {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(), kernels_for<std::int16_t>(),
-       kernels_for<std::uint16_t>()},
-      fake_quantize_rows,
-      fake_quantize_periodic,
-      pack_nibbles,
-      unpack_nibbles};
+  static const CodeKernelSet kSet = {hwy::TargetName(HWY_TARGET),
+                                     {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(),
+                                      kernels_for<std::int16_t>(), kernels_for<std::uint16_t>()},
+                                     fake_quantize_rows,
+                                     fake_quantize_periodic,
+                                     pack_nibbles,
+                                     unpack_nibbles};
   return &kSet;
 }
 

@@ -1,7 +1,7 @@
 // Kernels for statistics on vectors of any width. This file is compiled once per instruction set.
 //
-// Minimum and maximum are exact, so they may be taken in any order. Sums are not: eight partial sums in double, filled by
-// element i % 8, whatever the width of a vector; see error_partials.h.
+// Minimum and maximum are exact, so they may be taken in any order. Sums are not: eight partial sums in
+// double, filled by element i % 8, whatever the width of a vector; see error_partials.h.
 #include "numeric/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -57,7 +57,8 @@ HWY_INLINE void widen(RangeVectors& range, const RangeVectors& other) {
 
 RawRange range(const std::uint8_t* x, std::size_t count) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const RangeVectors empty = {hn::Set(FloatTag(), kInfinity), hn::Set(FloatTag(), -kInfinity), hn::Zero(IntTag())};
+  const RangeVectors empty = {hn::Set(FloatTag(), kInfinity), hn::Set(FloatTag(), -kInfinity),
+                              hn::Zero(IntTag())};
   RangeVectors a = empty;
   RangeVectors b = empty;
   RangeVectors c = empty;
@@ -86,9 +87,10 @@ RawRange range(const std::uint8_t* x, std::size_t count) {
           tail.magnitude_bits > bits ? tail.magnitude_bits : bits};
 }
 
-// Rows `rows` (1 to 4) of one vector's columns into the accumulators, so that those are loaded and stored once per block.
-HWY_INLINE void widen_columns(const std::uint8_t* x, std::size_t rows, std::size_t row_bytes, float* min, float* max,
-                              std::int32_t* bits) {
+// Rows `rows` (1 to 4) of one vector's columns into the accumulators, so that those are loaded and stored
+// once per block.
+HWY_INLINE void widen_columns(const std::uint8_t* x, std::size_t rows, std::size_t row_bytes, float* min,
+                              float* max, std::int32_t* bits) {
   RangeVectors range = {hn::LoadU(FloatTag(), min), hn::LoadU(FloatTag(), max), hn::LoadU(IntTag(), bits)};
   for (std::size_t row = 0; row < rows; ++row) widen(range, load_floats(x + row * row_bytes));
   hn::StoreU(range.min, FloatTag(), min);
@@ -106,16 +108,19 @@ void column_ranges(const std::uint8_t* x, std::size_t rows, std::size_t columns,
     std::size_t column = 0;
     if (block == kBlock) {
       for (; column + kLanes <= columns; column += kLanes) {
-        widen_columns(from + column * sizeof(float), kBlock, row_bytes, min + column, max + column, bits + column);
+        widen_columns(from + column * sizeof(float), kBlock, row_bytes, min + column, max + column,
+                      bits + column);
       }
     } else {
       for (; column + kLanes <= columns; column += kLanes) {
-        widen_columns(from + column * sizeof(float), block, row_bytes, min + column, max + column, bits + column);
+        widen_columns(from + column * sizeof(float), block, row_bytes, min + column, max + column,
+                      bits + column);
       }
     }
     for (std::size_t r = 0; column < columns && r < block; ++r) {
       const std::uint8_t* rest = from + r * row_bytes + column * sizeof(float);
-      reference_statistic_kernels().column_ranges(rest, 1, columns - column, min + column, max + column, bits + column);
+      reference_statistic_kernels().column_ranges(rest, 1, columns - column, min + column, max + column,
+                                                  bits + column);
     }
   }
 }
@@ -128,7 +133,8 @@ constexpr std::size_t kDoubles = hn::MaxLanes(DoubleTag());
 constexpr std::size_t kVectors = kErrorPartials / kDoubles;
 
 HWY_INLINE DoubleVec load_doubles(const std::uint8_t* from, std::size_t vector) {
-  return hn::PromoteTo(DoubleTag(), hn::LoadU(HalfTag(), reinterpret_cast<const float*>(from) + vector * kDoubles));
+  return hn::PromoteTo(DoubleTag(),
+                       hn::LoadU(HalfTag(), reinterpret_cast<const float*>(from) + vector * kDoubles));
 }
 
 struct ErrorVectors {

@@ -52,7 +52,8 @@ void channel_ranges_by_row(FloatView x, const GridLayout& layout, std::span<Rang
   }
 }
 
-// Ranges of the columns of x seen as a matrix of `columns` columns, folded to channels. False if something is not finite.
+// Ranges of the columns of x seen as a matrix of `columns` columns, folded to channels. False if something is
+// not finite.
 class ColumnRanges {
  public:
   ColumnRanges(const GridLayout& layout, std::size_t repeats)
@@ -65,10 +66,12 @@ class ColumnRanges {
   [[nodiscard]] std::size_t columns() const { return columns_; }
 
   void add(FloatView x, std::size_t rows, std::size_t columns) {
-    numeric::simd_statistic_kernels().column_ranges(x.bytes(), rows, columns, min_.data(), max_.data(), bits_.data());
+    numeric::simd_statistic_kernels().column_ranges(x.bytes(), rows, columns, min_.data(), max_.data(),
+                                                    bits_.data());
   }
   [[nodiscard]] bool all_finite() const {
-    return std::all_of(bits_.begin(), bits_.end(), [](std::int32_t bits) { return bits < numeric::kInfinityBits; });
+    return std::all_of(bits_.begin(), bits_.end(),
+                       [](std::int32_t bits) { return bits < numeric::kInfinityBits; });
   }
   void fold(std::span<RangeStatistics> out) const {
     for (std::size_t column = 0; column < columns_; ++column) {
@@ -99,7 +102,9 @@ void channel_ranges_by_column(FloatView x, const GridLayout& layout, std::span<R
   ranges.fold(out);
 }
 
-double canonical(double value) { return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value; }
+double canonical(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
 
 double combined(const double (&p)[numeric::kErrorPartials]) {
   return canonical(((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7])));
@@ -116,14 +121,17 @@ ErrorSums combine(const ErrorPartials& partials, std::uint64_t count) {
   sums.expected_squares = combined(partials.expected_squares);
   sums.actual_squares = combined(partials.actual_squares);
   sums.products = combined(partials.products);
-  const double* largest = std::max_element(std::begin(partials.max_abs_error), std::end(partials.max_abs_error));
+  const double* largest =
+      std::max_element(std::begin(partials.max_abs_error), std::end(partials.max_abs_error));
   sums.max_abs_error = std::isfinite(sums.error_squares) ? *largest : sums.error_squares;
   return sums;
 }
 
 }  // namespace numeric
 
-float RangeStatistics::magnitude() const { return has_range() ? std::max(std::fabs(min), std::fabs(max)) : 0.0F; }
+float RangeStatistics::magnitude() const {
+  return has_range() ? std::max(std::fabs(min), std::fabs(max)) : 0.0F;
+}
 
 void RangeStatistics::merge(const RangeStatistics& next) {
   min = std::min(min, next.min);
@@ -173,21 +181,24 @@ void ErrorSums::merge(const ErrorSums& other) {
 Result<ErrorSums> error_sums(FloatView expected, FloatView actual) {
   if (expected.size() != actual.size()) {
     return Error{ErrorCode::kShapeMismatch,
-                 "Two tensors can't be compared: one has " + std::to_string(expected.size()) + " elements, the other " +
-                     std::to_string(actual.size()) + ".",
+                 "Two tensors can't be compared: one has " + std::to_string(expected.size()) +
+                     " elements, the other " + std::to_string(actual.size()) + ".",
                  "", "Compare outputs of the same shape."};
   }
   return numeric::simd_statistic_kernels().error_sums(expected.bytes(), actual.bytes(), expected.size());
 }
 
-Result<HistogramRemainder> add_to_histogram(FloatView x, float low, float high, std::span<std::uint64_t> bins) {
+Result<HistogramRemainder> add_to_histogram(FloatView x, float low, float high,
+                                            std::span<std::uint64_t> bins) {
   constexpr std::size_t kMostBins = 65536;
   if (bins.empty() || bins.size() > kMostBins) {
-    return Error{ErrorCode::kInvalidPolicy, "A histogram can't have " + std::to_string(bins.size()) + " bins.", "",
+    return Error{ErrorCode::kInvalidPolicy,
+                 "A histogram can't have " + std::to_string(bins.size()) + " bins.", "",
                  "Use 1 to 65536 bins."};
   }
   if (!std::isfinite(low) || !std::isfinite(high) || !(low < high)) {
-    return Error{ErrorCode::kInvalidPolicy, "A histogram needs a finite range whose low end is below its high end.", "",
+    return Error{ErrorCode::kInvalidPolicy,
+                 "A histogram needs a finite range whose low end is below its high end.", "",
                  "Give the tensor's own minimum and maximum."};
   }
   const double width = static_cast<double>(high) - static_cast<double>(low);

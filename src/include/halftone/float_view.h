@@ -1,8 +1,8 @@
 // Views of float32 values that may lie at any byte address.
 //
-// Weights are read where the model file put them, and protobuf and external data files align nothing, so a plain
-// std::span<const float> over them would be undefined behaviour. Views own nothing; the bytes have to outlive them.
-// Values are little endian, as in ONNX and on every platform that this builds for.
+// Weights are read where the model file put them, and protobuf and external data files align nothing, so a
+// plain std::span<const float> over them would be undefined behaviour. Views own nothing; the bytes have to
+// outlive them. Values are little endian, as in ONNX and on every platform that this builds for.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,8 @@
 
 namespace halftone {
 
-static_assert(std::endian::native == std::endian::little, "stored tensors are read and written without byte swaps");
+static_assert(std::endian::native == std::endian::little,
+              "stored tensors are read and written without byte swaps");
 
 // Read-only. size() is in elements. Zero length is allowed, with any pointer.
 class FloatView {
@@ -28,8 +29,9 @@ class FloatView {
   // Errors: kShapeMismatch if the number of bytes is no multiple of 4.
   static Result<FloatView> from_bytes(std::span<const std::uint8_t> bytes) {
     if (bytes.size() % sizeof(float) != 0) {
-      return Error{ErrorCode::kShapeMismatch, std::to_string(bytes.size()) + " bytes are no whole number of float32 values.",
-                   "", "Check the tensor's type and size."};
+      return Error{ErrorCode::kShapeMismatch,
+                   std::to_string(bytes.size()) + " bytes are no whole number of float32 values.", "",
+                   "Check the tensor's type and size."};
     }
     FloatView view;
     view.bytes_ = bytes.data();

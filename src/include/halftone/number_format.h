@@ -1,9 +1,10 @@
 // The number formats that Halftone stores codes in: one closed list, one table of facts.
 //
-// A format is what a *code* is; how codes map to real numbers (scale, zero point, axis) is an Encoding, see quant_params.h.
-// Adding a format is one enumerator and one row of the table in number_format.cc. A code that is no integer (a small float,
-// an index into a codebook) gets a FormatKind of its own, so that every function that needs integers refuses it by kind.
-// Threading: constant data. Nothing here fails except by returning nullopt.
+// A format is what a *code* is; how codes map to real numbers (scale, zero point, axis) is an Encoding, see
+// quant_params.h. Adding a format is one enumerator and one row of the table in number_format.cc. A code that
+// is no integer (a small float, an index into a codebook) gets a FormatKind of its own, so that every
+// function that needs integers refuses it by kind. Threading: constant data. Nothing here fails except by
+// returning nullopt.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +25,14 @@ enum class FormatKind : std::uint8_t {
 
 struct NumberFormatInfo {
   NumberFormat format;
-  std::string_view name;    // as in options and files: "int8"
+  std::string_view name;  // as in options and files: "int8"
   FormatKind kind;
-  DataType onnx_type;       // TensorProto.DataType of stored codes
-  int bits;                 // per code; below 8, codes are packed low bits first
-  std::int32_t lowest;      // smallest and largest code, both included; 0 and 0 where kind is not kInteger
+  DataType onnx_type;   // TensorProto.DataType of stored codes
+  int bits;             // per code; below 8, codes are packed low bits first
+  std::int32_t lowest;  // smallest and largest code, both included; 0 and 0 where kind is not kInteger
   std::int32_t highest;
-  int quantize_opset;       // first version of ai.onnx whose QuantizeLinear makes this format; 0: none does
-  int dequantize_opset;     // the same for DequantizeLinear. Per-axis scales need 13 at least, blocked scales 21
+  int quantize_opset;    // first version of ai.onnx whose QuantizeLinear makes this format; 0: none does
+  int dequantize_opset;  // the same for DequantizeLinear. Per-axis scales need 13 at least, blocked scales 21
 };
 
 // Facts about one format. O(1).
@@ -46,11 +47,12 @@ std::optional<NumberFormat> number_format_from_name(std::string_view name);
 // nullopt for element types that are no number format here (int64, bool, float16, …).
 std::optional<NumberFormat> number_format_from_data_type(DataType type);
 
-// True for the integer formats that QuantizeLinear can produce: all of them but int32, which is for biases only.
+// True for the integer formats that QuantizeLinear can produce: all of them but int32, which is for biases
+// only.
 bool is_quantize_format(NumberFormat format);
 
-// Bytes that `count` codes take when packed; an odd number of 4-bit codes takes one half-used byte. 0 for count 0.
-// nullopt if count exceeds 2^60, so that no caller has to think about overflow.
+// Bytes that `count` codes take when packed; an odd number of 4-bit codes takes one half-used byte. 0 for
+// count 0. nullopt if count exceeds 2^60, so that no caller has to think about overflow.
 std::optional<std::uint64_t> code_byte_count(NumberFormat format, std::uint64_t count);
 
 }  // namespace halftone

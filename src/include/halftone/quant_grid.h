@@ -1,10 +1,12 @@
 // How scales lie over a tensor, and the kernels that use them: quantize, dequantize, fake-quantize.
 //
-// Codes are bytes as ONNX stores them in raw_data: little endian; 4-bit codes two to a byte, the first in the low half, an odd
-// last one with a zero above it. Everything here is exact: equal to onnxruntime's QuantizeLinear and DequantizeLinear in
-// native x86-64 builds to the last bit, on every instruction set and in WebAssembly.
+// Codes are bytes as ONNX stores them in raw_data: little endian; 4-bit codes two to a byte, the first in the
+// low half, an odd last one with a zero above it. Everything here is exact: equal to onnxruntime's
+// QuantizeLinear and DequantizeLinear in native x86-64 builds to the last bit, on every instruction set and
+// in WebAssembly.
 //
-//   quantize       code = saturate(round_half_even(x / scale) + zero_point), float32 division; NaN gives the lowest code,
+//   quantize       code = saturate(round_half_even(x / scale) + zero_point), float32 division; NaN gives the
+//   lowest code,
 //                  +-infinity saturates. (onnxruntime in WebAssembly gives 0 for NaN.)
 //   dequantize     float32(code - zero_point) * scale, rounded once
 //   fake_quantize  dequantize(quantize(x)) without the codes in between
@@ -26,9 +28,11 @@ namespace halftone {
 // A row-major tensor seen as [outer, channels, inner] around the axis that scales vary along.
 //
 //   per tensor       one scale: outer 1, channels 1, inner = all elements
-//   per axis         scale c for element (o, c, i). Example: Conv weight [8, 3, 5, 5], axis 0: outer 1, channels 8, inner 75;
+//   per axis         scale c for element (o, c, i). Example: Conv weight [8, 3, 5, 5], axis 0: outer 1,
+//   channels 8, inner 75;
 //                    MatMul weight [64, 10], axis 1: outer 64, channels 10, inner 1
-//   blocked          block_size b > 0: scale (o, c / b, i) for element (o, c, i), row-major; the last block may be shorter
+//   blocked          block_size b > 0: scale (o, c / b, i) for element (o, c, i), row-major; the last block
+//   may be shorter
 struct GridLayout {
   std::size_t outer = 1;
   std::size_t channels = 1;
@@ -36,11 +40,12 @@ struct GridLayout {
   std::size_t block_size = 0;  // 0: not blocked
 
   static GridLayout per_tensor(std::size_t element_count) { return {1, 1, element_count, 0}; }
-  // A negative axis counts from the end. Errors: kShapeMismatch if the axis isn't in -rank..rank-1, or a dimension is negative,
-  // or the element count exceeds 2^62 (or the address space).
+  // A negative axis counts from the end. Errors: kShapeMismatch if the axis isn't in -rank..rank-1, or a
+  // dimension is negative, or the element count exceeds 2^62 (or the address space).
   static Result<GridLayout> per_axis(std::span<const std::int64_t> dims, std::int64_t axis);
   // Errors: as per_axis, and kInvalidPolicy unless block_size is at least 1.
-  static Result<GridLayout> blocked(std::span<const std::int64_t> dims, std::int64_t axis, std::int64_t block_size);
+  static Result<GridLayout> blocked(std::span<const std::int64_t> dims, std::int64_t axis,
+                                    std::int64_t block_size);
 
   [[nodiscard]] std::size_t element_count() const { return outer * channels * inner; }
   [[nodiscard]] std::size_t scale_count() const;
@@ -54,16 +59,18 @@ struct QuantGrid {
   std::span<const std::int32_t> zero_points;
 };
 
-// The grid over a tensor of `dims`: per tensor without an axis, per axis, or blocked with a block size above 0. Views the spans.
-// Errors: as GridLayout, and kShapeMismatch if the number of scales or zero points doesn't fit.
-Result<QuantGrid> quant_grid(NumberFormat format, std::span<const std::int64_t> dims, std::optional<std::int64_t> axis,
-                             std::span<const float> scales, std::span<const std::int32_t> zero_points,
-                             std::int64_t block_size = 0);
+// The grid over a tensor of `dims`: per tensor without an axis, per axis, or blocked with a block size above
+// 0. Views the spans. Errors: as GridLayout, and kShapeMismatch if the number of scales or zero points
+// doesn't fit.
+Result<QuantGrid> quant_grid(NumberFormat format, std::span<const std::int64_t> dims,
+                             std::optional<std::int64_t> axis, std::span<const float> scales,
+                             std::span<const std::int32_t> zero_points, std::int64_t block_size = 0);
 
 // Errors of the three functions below, checked in this order, before anything is written:
 //   kUnsupportedType  the format has no integer codes (quantize and fake_quantize: or is int32)
 //   kShapeMismatch    wrong number of elements, bytes, scales or zero points; the message has both numbers
-//   kInvalidPolicy    a scale that is not finite and positive (denormals are fine), a zero point outside the format's codes
+//   kInvalidPolicy    a scale that is not finite and positive (denormals are fine), a zero point outside the
+//   format's codes
 // Zero elements are fine and write nothing.
 
 // Precondition: `codes` has code_byte_count(format, x.size()) bytes and doesn't overlap x.

@@ -1,8 +1,8 @@
 // What is measured of float32 values: ranges, errors between two tensors, histograms.
 //
-// Results are equal bit for bit in native and WebAssembly builds and on every instruction set: minima and maxima because they
-// are exact, sums because their order of addition is fixed (see error_sums). All records merge, so long tensors and many
-// samples need constant memory. Threading: plain functions.
+// Results are equal bit for bit in native and WebAssembly builds and on every instruction set: minima and
+// maxima because they are exact, sums because their order of addition is fixed (see error_sums). All records
+// merge, so long tensors and many samples need constant memory. Threading: plain functions.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace halftone {
 
-// The range of the finite values among `count`, and what was not finite. An empty record is neutral in merge().
-// Zero has no sign in a range: -0 counts as +0, so that the result doesn't depend on the order.
+// The range of the finite values among `count`, and what was not finite. An empty record is neutral in
+// merge(). Zero has no sign in a range: -0 counts as +0, so that the result doesn't depend on the order.
 struct RangeStatistics {
   static constexpr std::uint64_t kNoIndex = std::numeric_limits<std::uint64_t>::max();
 
@@ -34,22 +34,24 @@ struct RangeStatistics {
   [[nodiscard]] bool has_range() const { return count > nan_count + infinity_count; }
   // max(|min|, |max|); 0 if no value is finite.
   [[nodiscard]] float magnitude() const;
-  // Adds the record of the values that come directly after these. Everything but first_non_finite is independent of the order.
+  // Adds the record of the values that come directly after these. Everything but first_non_finite is
+  // independent of the order.
   void merge(const RangeStatistics& next);
 };
 
 // O(n), one pass; a second, slower pass only if something is not finite.
 RangeStatistics range_of(FloatView x);
 
-// One record per channel of `layout` (per tensor: one; blocked: one per block, in the order of the scales). The index in
-// first_non_finite counts within the channel's own values, in row-major order.
-// Errors: kShapeMismatch if x has not layout.element_count() elements.
+// One record per channel of `layout` (per tensor: one; blocked: one per block, in the order of the scales).
+// The index in first_non_finite counts within the channel's own values, in row-major order. Errors:
+// kShapeMismatch if x has not layout.element_count() elements.
 Result<std::vector<RangeStatistics>> channel_ranges(FloatView x, const GridLayout& layout);
 
-// Sums over pairs (e, a) of expected and actual values, in double. With e - a exact to double rounding, PSNR, SQNR and cosine
-// follow: see the members' names. If any input is not finite the sums it enters are infinite or NaN: `expected` has something
-// that is not finite exactly if expected_squares is not finite, `actual` if actual_squares is not (float32 squares can't
-// overflow a double). A NaN sum is always the same quiet NaN, and max_abs_error is then error_squares.
+// Sums over pairs (e, a) of expected and actual values, in double. With e - a exact to double rounding, PSNR,
+// SQNR and cosine follow: see the members' names. If any input is not finite the sums it enters are infinite
+// or NaN: `expected` has something that is not finite exactly if expected_squares is not finite, `actual` if
+// actual_squares is not (float32 squares can't overflow a double). A NaN sum is always the same quiet NaN,
+// and max_abs_error is then error_squares.
 struct ErrorSums {
   std::uint64_t count = 0;
   double error_squares = 0.0;     // sum of (e - a)^2
@@ -62,8 +64,8 @@ struct ErrorSums {
   void merge(const ErrorSums& other);
 };
 
-// Order of addition, part of the contract: element i is added to partial sum i % 8 in order of i; the eight partial sums p are
-// combined as ((p0 + p1) + (p2 + p3)) + ((p4 + p5) + (p6 + p7)). No fused multiply-add.
+// Order of addition, part of the contract: element i is added to partial sum i % 8 in order of i; the eight
+// partial sums p are combined as ((p0 + p1) + (p2 + p3)) + ((p4 + p5) + (p6 + p7)). No fused multiply-add.
 // Errors: kShapeMismatch for unequal sizes. Zero length gives zeros.
 Result<ErrorSums> error_sums(FloatView expected, FloatView actual);
 
@@ -74,12 +76,14 @@ struct HistogramRemainder {
   std::uint64_t not_finite = 0;
 };
 
-// Adds the values of `x` to `bins`, which divide [low, high] evenly: bin floor((x - low) * n / (high - low)), in double; x ==
-// high belongs to the last bin. Call it repeatedly to accumulate. O(n + bins).
-// Errors: kInvalidPolicy if there are no bins, more than 65536, or unless low < high and both are finite.
-Result<HistogramRemainder> add_to_histogram(FloatView x, float low, float high, std::span<std::uint64_t> bins);
+// Adds the values of `x` to `bins`, which divide [low, high] evenly: bin floor((x - low) * n / (high - low)),
+// in double; x == high belongs to the last bin. Call it repeatedly to accumulate. O(n + bins). Errors:
+// kInvalidPolicy if there are no bins, more than 65536, or unless low < high and both are finite.
+Result<HistogramRemainder> add_to_histogram(FloatView x, float low, float high,
+                                            std::span<std::uint64_t> bins);
 
-// The instruction set that kernels use here, by Highway's name: "WASM", "AVX2", "AVX3" (AVX-512), "SSE2", "NEON", …
+// The instruction set that kernels use here, by Highway's name: "WASM", "AVX2", "AVX3" (AVX-512), "SSE2",
+// "NEON", …
 std::string_view active_instruction_set();
 
 }  // namespace halftone

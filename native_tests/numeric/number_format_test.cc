@@ -1,0 +1,51 @@
+#include <catch2/catch_all.hpp>
+
+#include <set>
+
+#include "halftone/number_format.h"
+
+namespace halftone {
+namespace {
+
+TEST_CASE("Formats and their names are one to one", "[numeric]") {
+  std::set<std::string_view> names;
+  for (const NumberFormatInfo& info : number_formats()) {
+    CHECK(number_format_info(info.format).name == info.name);
+    CHECK(number_format_from_name(info.name) == info.format);
+    CHECK(number_format_from_data_type(info.onnx_type) == info.format);
+    CHECK(data_type_bits(info.onnx_type) == static_cast<std::size_t>(info.bits));
+    CHECK(data_type_name(info.onnx_type) == info.name);
+    names.insert(info.name);
+  }
+  CHECK(names.size() == number_formats().size());
+  CHECK(number_format_from_name("Int8") == std::nullopt);
+  CHECK(number_format_from_name("") == std::nullopt);
+  CHECK(number_format_from_data_type(DataType::kInt64) == std::nullopt);
+}
+
+TEST_CASE("Code ranges and opsets are ONNX's", "[numeric]") {
+  const NumberFormatInfo& int4 = number_format_info(NumberFormat::kInt4);
+  CHECK(int4.lowest == -8);
+  CHECK(int4.highest == 7);
+  CHECK(int4.quantize_opset == 21);
+  CHECK(number_format_info(NumberFormat::kUint8).highest == 255);
+  CHECK(number_format_info(NumberFormat::kUint8).quantize_opset == 10);
+  CHECK(number_format_info(NumberFormat::kUint16).highest == 65535);
+  CHECK(number_format_info(NumberFormat::kInt32).lowest == INT32_MIN);
+  CHECK_FALSE(is_quantize_format(NumberFormat::kInt32));
+  CHECK_FALSE(is_quantize_format(NumberFormat::kFloat32));
+  CHECK(is_quantize_format(NumberFormat::kInt16));
+}
+
+TEST_CASE("Packed code bytes", "[numeric]") {
+  CHECK(code_byte_count(NumberFormat::kInt4, 0) == 0);
+  CHECK(code_byte_count(NumberFormat::kInt4, 1) == 1);
+  CHECK(code_byte_count(NumberFormat::kUint4, 8) == 4);
+  CHECK(code_byte_count(NumberFormat::kUint4, 9) == 5);
+  CHECK(code_byte_count(NumberFormat::kInt16, 9) == 18);
+  CHECK(code_byte_count(NumberFormat::kInt32, std::uint64_t{1} << 60U) == std::uint64_t{1} << 62U);
+  CHECK(code_byte_count(NumberFormat::kInt8, (std::uint64_t{1} << 60U) + 1) == std::nullopt);
+}
+
+}  // namespace
+}  // namespace halftone
