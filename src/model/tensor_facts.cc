@@ -216,12 +216,14 @@ Result<void> check_tensor(std::span<const std::uint8_t> file, const TensorFacts&
   const DataField* data = facts.only_data_field();
   const bool has_data = std::any_of(facts.data.begin(), facts.data.end(), [](const auto& f) { return f.holds_data(); });
   if (data == nullptr && has_data) return contradiction(name, "holds its data in two different fields");
+  if (facts.type == DataType::kUndefined && (data != nullptr || facts.external)) {
+    return contradiction(name, "holds data of no type");
+  }
   if (facts.external) {
     if (has_data) return contradiction(name, "says that its data is in another file but also holds data itself");
     return {};
   }
   const bool known = data_type_bits(facts.type) != 0 || facts.type == DataType::kString;
-  if (facts.type == DataType::kUndefined && data != nullptr) return contradiction(name, "holds data of no type");
   if (!known || facts.segmented) return {};
   if (data == nullptr) {
     if (*elements == 0) return {};
