@@ -1,0 +1,114 @@
+// The command line: which command, which options, and how it ends.
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { compareModels } from './compare.js';
+import { demo } from './demo.js';
+import { EXIT, reportFailure, UsageError } from './errors.js';
+import { inspect } from './inspect.js';
+import {
+  addCalibrationOptions,
+  addEngineOptions,
+  addOutputOptions,
+  addPlanOptions,
+  addSampleOptions,
+  addScoreOptions,
+} from './options.js';
+import { plan } from './plan.js';
+import { quantize } from './quantize.js';
+import { sensitivity } from './sensitivity.js';
+import { serve } from './serve.js';
+import type { Context } from './work.js';
+
+const LATER = new Set(['merge', 'encode', 'decode', 'formats']);
+
+/** `args` are those after the program's name. Never throws; gives the exit status. */
+export async function main(args: readonly string[], context: Context): Promise<number> {
+  try {
+    const program = commands(context);
+    if (args[0] !== undefined && LATER.has(args[0]))
+      throw new UsageError(`The command ${args[0]} is not in this version.`);
+    if (args.length === 0) {
+      context.terminal.err(program.helpInformation());
+      return EXIT.usage;
+    }
+    await program.parseAsync([...args], { from: 'user' });
+    return EXIT.ok;
+  } catch (thrown) {
+    const failure = thrown instanceof CommanderError ? usageOf(thrown) : thrown;
+    return failure === null ? EXIT.ok : reportFailure(failure, context.terminal, args.includes('--json'));
+  }
+}
+
+/** null for --help and --version, which commander ends by throwing. */
+function usageOf(error: CommanderError): UsageError | null {
+  if (error.exitCode === 0) return null;
+  const [sentence = '', ...more] = error.message.replace(/^error: /, '').split('\n');
+  const hint = more
+    .join(' ')
+    .trim()
+    .replace(/^\(|\)$/g, '');
+  const text = `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`.replace(/\.?$/, '.');
+  return hint === '' ? new UsageError(text) : new UsageError(text, `${hint} See halftone --help.`);
+}
+
+function commands(context: Context): Command {
+  const program = new Command('halftone')
+    .description(
+      'Quantizes ONNX models: places Q/DQ pairs, finds ranges from samples, and ranks quantizers by how much they hurt.',
+    )
+    .version(context.halftone.version, '--version')
+    .helpOption('--help', 'say what there is')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => context.terminal.out(text), writeErr: () => {} });
+
+  const command = (name: string, description: string) =>
+    program.command(name).description(description).allowExcessArguments(false);
+
+  addEngineOptions(
+    addOutputOptions(
+      command('inspect <model>', 'what is in a model, and what blocks quantizing it'),
+      'write JSON',
+    ),
+  ).action((model, options) => inspect(model, options, context));
+  addPlanOptions(
+    addEngineOptions(
+      addOutputOptions(command('plan <model>', 'every site with its reason'), 'write the plan'),
+    ),
+  ).action((model, options) => plan(model, options, context));
+  const quantizing = addOutputOptions(
+    command('quantize <model>', 'write the model with Q/DQ pairs'),
+    'default: NAME.qdq.onnx in this folder',
+  );
+  addCalibrationOptions(addSampleOptions(addPlanOptions(addEngineOptions(quantizing))))
+    .option('--score <tensor>', 'what is scored: a tensor, or "output" for the graph outputs as they are')
+    .action((model, options) => quantize(model, options, context));
+  const scoring = addOutputOptions(
+    command('sensitivity <model>', 'each quantizer alone, worst first'),
+    'write the results',
+  );
+  addScoreOptions(addCalibrationOptions(addSampleOptions(addPlanOptions(addEngineOptions(scoring))))).action(
+    (model, options) => sensitivity(model, options, context),
+  );
+  const comparing = addOutputOptions(
+    command('compare <a> <b>', 'outputs of two models side by side'),
+    'write JSON',
+  );
+  addSampleOptions(addEngineOptions(comparing)).action((a, b, options) =>
+    compareModels(a, b, options, context),
+  );
+  command('serve', 'the page, on this machine only')
+    .option('--port <n>', 'default: 8321 or the next free one', portNumber)
+    .addOption(new Option('--host <address>', 'listen on another address than this machine’s own').hideHelp())
+    .action((options) => serve(options, context));
+  addEngineOptions(command('demo', 'everything on a bundled model (in a checkout), then the page'))
+    .option('--no-serve', 'end without serving the page')
+    .option('--quiet', 'no progress')
+    .action((options) => demo(options, context));
+  return program;
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65535) return port;
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+}

@@ -1,0 +1,195 @@
+// The options that mean the same in every command, and their values. A value that a later version will know is refused by name.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ImageOptions } from '../samples/index.js';
+import type { FormatName, PlanOptions } from '../types.js';
+import { UsageError } from './errors.js';
+
+export interface OutputOptions {
+  output?: string;
+  force?: boolean;
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+}
+
+export interface EngineChoice {
+  runner?: 'web' | 'node';
+  workers?: number;
+}
+
+export interface PlanChoice {
+  target: string;
+  match?: string;
+  weights?: FormatName;
+  activations?: FormatName;
+  include: string[];
+  exclude: string[];
+  plan?: string;
+}
+
+export interface SampleChoice {
+  samples?: string[];
+  randomData?: number;
+  seed?: number;
+  imageSize?: [number, number];
+  imageFit?: 'stretch' | 'pad';
+  imageLayout?: 'nchw' | 'nhwc';
+  imageColor?: 'rgb' | 'bgr';
+  imageScale?: number;
+  imageMean?: number[];
+  imageStd?: number[];
+}
+
+export interface CalibrationChoice {
+  method: string;
+  encodings?: string;
+}
+
+export interface ScoreChoice {
+  score?: string;
+  metric: string;
+  by: string;
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}
+
+function whole(low: number, high: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() !== '' && Number.isInteger(value) && value >= low && value <= high) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${low} to ${high}.`);
+  };
+}
+
+function finite(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It must be a number.');
+}
+
+function imageSize(text: string): [number, number] {
+  const match = /^(\d{1,5})x(\d{1,5})$/.exec(text);
+  const [height, width] = [Number(match?.[1]), Number(match?.[2])];
+  if (height > 0 && width > 0) return [height, width];
+  throw new InvalidArgumentError('It must be HEIGHTxWIDTH, for example 224x224.');
+}
+
+const numbers = (text: string) => text.split(',').map(finite);
+
+/** Values known from the plan of the project, with those that this version has. */
+function choice(
+  flags: string,
+  description: string,
+  now: readonly string[],
+  later: readonly string[],
+): Option {
+  const name = /--[a-z-]+/.exec(flags)?.[0] ?? flags;
+  return new Option(flags, `${description} (${now.join(', ')})`).argParser((value) => {
+    if (now.includes(value)) return value;
+    if (later.includes(value))
+      throw new UsageError(`${name} ${value} is not in this version.`, `Use ${now.join(' or ')}.`);
+    throw new UsageError(`${name} can't be ${value}.`, `Use ${now.join(' or ')}.`);
+  });
+}
+
+export function addOutputOptions(command: Command, output: string | null): Command {
+  if (output !== null)
+    command.option('-o, --output <file>', output).option('--force', 'replace an output that exists');
+  return command
+    .option('--json', 'print JSON, and errors as JSON')
+    .option('--quiet', 'no progress')
+    .option('--verbose', 'print everything, also long lists');
+}
+
+export function addEngineOptions(command: Command): Command {
+  return command
+    .addOption(choice('--runner <name>', 'what runs models', ['web', 'node'], []))
+    .option('--workers <n>', 'models run side by side, at most', whole(1, 256));
+}
+
+const FORMATS = ['int8', 'uint8', 'int16', 'uint16', 'int4', 'uint4'];
+
+export function addPlanOptions(command: Command): Command {
+  return command
+    .addOption(
+      choice('--target <name>', 'whose rules', ['onnxruntime'], ['tensorrt', 'aimet', 'weight-only']).default(
+        'onnxruntime',
+      ),
+    )
+    .addOption(
+      choice(
+        '--match <tool>',
+        'imitate a tool to the bit',
+        [],
+        ['modelopt', 'onnxruntime', 'aimet'],
+      ).hideHelp(),
+    )
+    .addOption(
+      choice('--weights <format>', 'number format of weights', FORMATS, ['float8e4m3fn', 'float4e2m1']),
+    )
+    .addOption(choice('--activations <format>', 'number format of activations', FORMATS, ['float8e4m3fn']))
+    .option('--include <pattern>', 'quantize only these: a name, glob:, re: or op: (repeatable)', collect, [])
+    .option('--exclude <pattern>', 'leave these float (repeatable)', collect, [])
+    .option('--plan <file>', 'use this plan instead of making one');
+}
+
+export function addSampleOptions(command: Command): Command {
+  return command
+    .option('--samples <path...>', '.npy, .npz, .pb, .json, PNG, JPEG, or folders of them')
+    .option('--random-data <n>', 'n made-up samples; every result then warns', whole(1, 1_000_000))
+    .option('--seed <n>', 'of the random data', whole(0, 2 ** 32 - 1))
+    .option('--image-size <HxW>', 'size of images', imageSize)
+    .addOption(choice('--image-fit <how>', 'how images get their size', ['stretch', 'pad'], []))
+    .addOption(choice('--image-layout <layout>', 'order of dimensions', ['nchw', 'nhwc'], []))
+    .addOption(choice('--image-color <order>', 'order of colours', ['rgb', 'bgr'], []))
+    .option('--image-scale <s>', 'a pixel v becomes (v * scale - mean) / std', finite)
+    .option('--image-mean <m,…>', 'one number or one for each channel', numbers)
+    .option('--image-std <s,…>', 'one number or one for each channel', numbers);
+}
+
+export function addCalibrationOptions(command: Command): Command {
+  const later = ['entropy', 'percentile', 'mse', 'max', 'histogram'];
+  return command
+    .addOption(choice('--method <name>', 'how ranges are found', ['minmax'], later).default('minmax'))
+    .option('--encodings <file>', 'use these encodings instead of calibrating');
+}
+
+export function addScoreOptions(command: Command): Command {
+  return command
+    .option('--score <tensor>', 'what is scored: a tensor, or "output" for the graph outputs as they are')
+    .addOption(
+      choice('--metric <name>', 'how it is scored', ['psnr'], ['topk-psnr', 'sqnr', 'cosine', 'kl']).default(
+        'psnr',
+      ),
+    )
+    .addOption(choice('--by <unit>', 'what is scored alone', ['quantizer'], ['layer']).default('quantizer'))
+    .addOption(new Option('--shard <i/n>').argParser(refuseShard).hideHelp());
+}
+
+function refuseShard(): never {
+  throw new UsageError('--shard is not in this version.', 'Run without it.');
+}
+
+export function planOptions(choice: PlanChoice): PlanOptions {
+  return {
+    target: 'onnxruntime',
+    ...(choice.weights && { weights: choice.weights }),
+    ...(choice.activations && { activations: choice.activations }),
+    ...(choice.include.length > 0 && { include: choice.include }),
+    ...(choice.exclude.length > 0 && { exclude: choice.exclude }),
+  };
+}
+
+export function imageOptions(choice: SampleChoice): ImageOptions {
+  return {
+    ...(choice.imageSize && { size: choice.imageSize }),
+    ...(choice.imageFit && { fit: choice.imageFit }),
+    ...(choice.imageLayout && { layout: choice.imageLayout }),
+    ...(choice.imageColor && { color: choice.imageColor }),
+    ...(choice.imageScale !== undefined && { scale: choice.imageScale }),
+    ...(choice.imageMean && { mean: choice.imageMean }),
+    ...(choice.imageStd && { std: choice.imageStd }),
+  };
+}

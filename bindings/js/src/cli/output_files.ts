@@ -1,0 +1,85 @@
+// Files that a command writes: never over the input, over another file only with --force, and never half a file.
+import { createWriteStream, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { HalftoneError } from '../shared/errors.js';
+
+interface Identity {
+  device: bigint;
+  file: bigint;
+}
+
+function identity(path: string): Identity | null {
+  const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return facts === undefined ? null : { device: facts.dev, file: facts.ino };
+}
+
+/** Links are followed, so another name of the same file is the same file. */
+function sameFile(a: string, b: string): boolean {
+  const [left, right] = [identity(a), identity(b)];
+  return left !== null && right !== null && left.device === right.device && left.file === right.file;
+}
+
+/** Called before any work, so that an hour of scoring doesn't end in a refusal. `inputs` are files that are read. */
+export function checkOutput(path: string, inputs: readonly string[], force: boolean): void {
+  const clash = inputs.find((input) => sameFile(input, path));
+  if (clash !== undefined) {
+    throw new HalftoneError(
+      'invalid_state',
+      `The output ${path} is the input ${clash}, which is never overwritten.`,
+      {
+        where: path,
+        next: 'Give another name after -o.',
+      },
+    );
+  }
+  const facts = statSync(path, { throwIfNoEntry: false });
+  if (facts?.isDirectory()) {
+    throw new HalftoneError('invalid_state', `The output ${path} is a folder.`, {
+      where: path,
+      next: 'Give the name of a file after -o.',
+    });
+  }
+  if (facts !== undefined && !force) {
+    throw new HalftoneError('invalid_state', `The output ${path} exists already.`, {
+      where: path,
+      next: 'Give another name after -o, or --force to replace it.',
+    });
+  }
+}
+
+/** Makes the folder if it's missing. The file appears under its name when it is complete. */
+export async function writeOutput(path: string, content: string | Blob): Promise<number> {
+  const blob = typeof content === 'string' ? new Blob([content]) : content;
+  const partial = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    await pipeline(Readable.fromWeb(blob.stream() as never), createWriteStream(partial));
+    renameSync(partial, path);
+  } catch (cause) {
+    rmSync(partial, { force: true });
+    throw new HalftoneError('invalid_state', `${path} can't be written: ${reason(cause)}.`, {
+      where: path,
+      next: 'Give another place after -o.',
+      cause,
+    });
+  }
+  return blob.size;
+}
+
+function reason(cause: unknown): string {
+  const code = (cause as NodeJS.ErrnoException).code;
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'it may not be written there';
+  if (code === 'ENOSPC') return 'the disk is full';
+  if (code === 'ENOTDIR' || code === 'EEXIST') return 'a part of its path is not a folder';
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** A name that no file has yet: "a.json", "a-1.json", … */
+export function freeName(stem: string, extension: string): string {
+  for (let i = 0; ; ++i) {
+    const name = `${stem}${i === 0 ? '' : `-${i}`}${extension}`;
+    if (statSync(name, { throwIfNoEntry: false }) === undefined) return name;
+  }
+}
