@@ -3,16 +3,19 @@ import coreUrl from '../../../bindings/js/dist/halftone.wasm?url';
 import workerUrl from '../../../bindings/js/dist/worker.js?url';
 import runtimeUrl from 'onnxruntime-web/ort-wasm-simd-threaded.wasm?url';
 import sampleList from '../../samples/samples.json';
-import { csvOfSensitivity, jsonFile } from '../exports/json_files';
 import {
   createEngine,
   type Engine,
+  encodingsJson,
   HalftoneError,
   type Model,
+  planJson,
   randomSamples,
   readSamples,
   type Sample,
   type SampleSet,
+  sensitivityCsv,
+  sensitivityJson,
   type ValueInfo,
 } from '../package';
 import type { Bench, BundledSample, FetchedSample, ImageOptions, OpenRequest, PathFile } from './bench';
@@ -115,6 +118,6 @@ export function halftoneBench(): Bench {
     randomSamples: async (inputs, count, seed) => randomSamples(inputs, { count, seed }),
     runDeployed: (blob, name, set, signal) => runDeployed(engine, blob, name, set, signal),
     liveObjects: () => engine.liveObjects(),
-    write: { plan: jsonFile, encodings: jsonFile, sensitivity: jsonFile, sensitivityCsv: csvOfSensitivity },
+    write: { plan: planJson, encodings: encodingsJson, sensitivity: sensitivityJson, sensitivityCsv },
   };
 }

@@ -113,12 +113,12 @@ function scales(encoding: Encoding): string {
 }
 
 const kColumns: readonly Column<Row>[] = [
-  { key: 'tensor', label: 'Tensor', names: true, width: '34%', cell: (row) => printable(row.tensor), title: (row) => printable(row.tensor, 2000) },
-  { key: 'format', label: 'Format', cell: (row) => row.encoding.format },
+  { key: 'tensor', label: 'Tensor', names: true, width: '30%', cell: (row) => printable(row.tensor), title: (row) => printable(row.tensor, 2000) },
+  { key: 'format', label: 'Format', width: '5rem', cell: (row) => row.encoding.format },
   { key: 'min', label: 'Min', numeric: true, cell: (row) => significant(span(row.encoding.min, Math.min)), title: (row) => String(span(row.encoding.min, Math.min)) },
   { key: 'max', label: 'Max', numeric: true, cell: (row) => significant(span(row.encoding.max, Math.max)), title: (row) => String(span(row.encoding.max, Math.max)) },
-  { key: 'scale', label: 'Scale', numeric: true, width: '13rem', cell: (row) => scales(row.encoding), title: (row) => row.encoding.scale.slice(0, 64).join(', ') },
-  { key: 'zero', label: 'Zero point', numeric: true, cell: (row) => row.encoding.zero_point[0] ?? 0 },
+  { key: 'scale', label: 'Scale', numeric: true, width: '12rem', cell: (row) => scales(row.encoding), title: (row) => row.encoding.scale.slice(0, 64).join(', ') },
+  { key: 'zero', label: 'Zero point', numeric: true, width: '7rem', cell: (row) => row.encoding.zero_point[0] ?? 0 },
 ];
 
 function Ranges(): VNode | null {

@@ -118,7 +118,9 @@ export function DataTable<Row>(props: Props<Row>): VNode {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
     <div class="table-box" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label={props.label}>
       <table aria-rowcount={items.length + 1}>
-        <caption>{props.caption}</caption>
+        <caption>
+          <span>{props.caption}</span>
+        </caption>
         <thead>
           <tr aria-rowindex={1}>
             {columns.map((column) => (

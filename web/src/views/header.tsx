@@ -32,16 +32,16 @@ function opsets(all: Record<string, number>): string {
 function RunButton(): VNode | null {
   if (job.value !== null) return null;
   const { calibrate, sensitivity } = states.value;
-  const done = calibrate === 'done' && sensitivity === 'done';
+  if (calibrate === 'done' && sensitivity === 'done') return null;
   const partial = ranking.value !== null && ranking.value.key === encodingsKey.value;
-  const label = done ? 'Done' : encodings.value === null || partial ? 'Run' : 'Run again';
+  const label = encodings.value === null || partial ? 'Run' : 'Run again';
   const hint = samples.value === null ? 'Needs samples' : 'Calibrates and ranks what is missing or stale';
   const go = (): void => {
     if (samples.value === null) step.value = 'calibrate';
     else void runAll();
   };
   return (
-    <button type="button" class="primary" disabled={done} title={hint} onClick={go}>
+    <button type="button" class="primary" title={hint} onClick={go}>
       {label}
     </button>
   );
@@ -67,8 +67,8 @@ export function Header(): VNode {
         <JobProgress />
         <RunButton />
         <OpenButton label="Open model" quiet />
-        <ThemeChoice />
       </div>
+      <ThemeChoice />
     </header>
   );
 }

@@ -22,10 +22,10 @@ export function granularityText(site: Site): string {
 }
 
 const kColumns: readonly Column<Site>[] = [
-  { key: 'tensor', label: 'Tensor', names: true, width: '30%', cell: (site) => printable(site.tensor), title: (site) => printable(site.tensor, 2000) },
-  { key: 'role', label: 'Role', width: '5.5rem', cell: (site) => site.role },
+  { key: 'tensor', label: 'Tensor', names: true, width: '26%', cell: (site) => printable(site.tensor), title: (site) => printable(site.tensor, 2000) },
+  { key: 'role', label: 'Role', width: '7rem', cell: (site) => site.role },
   { key: 'format', label: 'Format', width: '5rem', cell: (site) => (site.quantized ? site.format : 'float') },
-  { key: 'granularity', label: 'Granularity', width: '10rem', cell: (site) => (site.quantized ? granularityText(site) : '\u2013') },
+  { key: 'granularity', label: 'Granularity', width: '11.5rem', cell: (site) => (site.quantized ? granularityText(site) : '\u2013') },
   { key: 'why', label: 'Why', cell: (site) => printable(site.why, 400), title: (site) => `${site.rule}: ${printable(site.why, 2000)}` },
 ];
 

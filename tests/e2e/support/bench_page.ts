@@ -1,0 +1,129 @@
+// A browser with the page in it, and the handful of things that every test does there. Waiting is for what the page says
+// about itself (data-idle, data-state), never for time.
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { startServer, type TestServer } from './server.js';
+
+export const kGraphs = fileURLToPath(new URL('../../golden/graphs', import.meta.url));
+
+export function graph(name: string): string {
+  return `${kGraphs}/${name}`;
+}
+
+export interface DropFile {
+  name: string;
+  bytes: Uint8Array | string;
+}
+
+export function fileAt(path: string, name = basename(path)): DropFile {
+  return { name, bytes: readFileSync(path) };
+}
+
+export class Workbench {
+  /** Console errors and exceptions of every page; a test that expects none asserts that it is empty. */
+  readonly complaints: string[] = [];
+
+  private constructor(
+    readonly browser: Browser,
+    readonly server: TestServer,
+  ) {}
+
+  static async start({ headers = true } = {}): Promise<Workbench> {
+    const browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    });
+    return new Workbench(browser, await startServer({ headers }));
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    await this.server.close();
+  }
+
+  /** A new page in a context of its own, loaded and idle. `prepare` runs before the page's own code. */
+  async page(
+    options: BrowserContextOptions & { hash?: string; prepare?: (context: BrowserContext) => Promise<void> } = {},
+  ): Promise<Page> {
+    const { hash = '', prepare, ...rest } = options;
+    const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...rest });
+    await prepare?.(context);
+    const page = await context.newPage();
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => this.complaints.push(String(error)));
+    await page.goto(`${this.server.origin}/${hash}`);
+    return page;
+  }
+}
+
+/** Nothing runs and nothing is about to. */
+export async function whenIdle(page: Page): Promise<void> {
+  await page.waitForSelector('html[data-idle="true"]', { state: 'attached' });
+}
+
+export async function whenStep(page: Page, step: string, state: string): Promise<void> {
+  await page.waitForSelector(`[data-step="${step}"][data-state="${state}"]`, { state: 'attached' });
+}
+
+/** Drops files on the middle of the window, as a hand would: enter, over, drop. */
+export async function drop(page: Page, files: readonly DropFile[]): Promise<void> {
+  const packed = files.map(({ name, bytes }) => ({ name, base64: Buffer.from(bytes).toString('base64') }));
+  await page.evaluate((list) => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of list) {
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      transfer.items.add(new File([bytes], name));
+    }
+    const target = document.elementFromPoint(innerWidth / 2, innerHeight / 2) ?? document.body;
+    for (const type of ['dragenter', 'dragover', 'drop']) {
+      target.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    }
+  }, packed);
+}
+
+/** Chooses files in the dialog behind the button named "Open model". */
+export async function choose(page: Page, paths: string | string[]): Promise<void> {
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.getByRole('button', { name: 'Open model' }).click(),
+  ]);
+  await chooser.setFiles(paths);
+}
+
+/** Opens a bundled sample, which then goes the whole way to its ranking. */
+export async function runSample(page: Page, id: 'text-direction' | 'wake-embedding'): Promise<void> {
+  await page.click(`[data-sample="${id}"]`);
+  await whenStep(page, 'sensitivity', 'done');
+  await whenIdle(page);
+}
+
+export async function goTo(page: Page, step: string): Promise<void> {
+  await page.click(`[data-step="${step}"]`);
+  await page.waitForSelector(`[data-step="${step}"][aria-current="step"]`);
+}
+
+/** The sentence of the problem that is shown, and the next step after it. */
+export async function problemText(page: Page): Promise<string> {
+  return (await page.locator('.problem > p').innerText()).trim();
+}
+
+/** Opens the ranking as a table and reads it as shown. */
+export async function rankingTable(page: Page): Promise<{ name: string; role: string; score: string; title: string }[]> {
+  await goTo(page, 'sensitivity');
+  await page.getByRole('radio', { name: 'Table' }).check({ force: true });
+  return page.locator('.table-box tbody tr[aria-rowindex]').evaluateAll((rows) =>
+    rows.map((row) => {
+      const cells = Array.from(row.children) as HTMLElement[];
+      return {
+        name: cells[1]?.title ?? '',
+        role: cells[2]?.textContent ?? '',
+        score: cells[3]?.textContent ?? '',
+        title: cells[3]?.title ?? '',
+      };
+    }),
+  );
+}

@@ -1,0 +1,142 @@
+// The page's actions against a fake bench: opening, planning, calibrating, ranking, cancelling, saving.
+import { beforeEach, describe, expect, test } from 'vitest';
+import { useBench } from '../../web/src/actions/context.js';
+import { cancelJob } from '../../web/src/actions/job.js';
+import { closeModel, openBundled, takeFiles } from '../../web/src/actions/open.js';
+import { chooseOptions, resetOptions, staleSentence } from '../../web/src/actions/plan.js';
+import { calibrate, rank } from '../../web/src/actions/run.js';
+import { useRandomSamples } from '../../web/src/actions/samples.js';
+import { quantize } from '../../web/src/actions/save.js';
+import * as store from '../../web/src/state/store.js';
+import { type FakeBench, fakeBench, fakeScore } from './fake_bench.js';
+
+globalThis.requestAnimationFrame = (callback) => {
+  setImmediate(callback, 0);
+  return 0;
+};
+
+const item = (path: string, content = 'onnx') => ({ path, file: new File([content], path) });
+
+let bench: FakeBench;
+
+function install(options: Parameters<typeof fakeBench>[0] = {}): void {
+  bench = fakeBench({ layers: 6, ...options });
+  useBench(bench);
+}
+
+beforeEach(async () => {
+  install();
+  await closeModel();
+  await resetOptions();
+  store.problem.value = null;
+  store.waitingForData.value = null;
+});
+
+describe('opening', () => {
+  test('replaces the model after the new one was read, and closes the old one', async () => {
+    await takeFiles([item('a.onnx')]);
+    expect(store.session.value?.fileName).toBe('a.onnx');
+    expect(store.states.value.plan).toBe('done');
+    await takeFiles([item('b.onnx')]);
+    expect(store.session.value?.fileName).toBe('b.onnx');
+    expect(bench.closed).toEqual(['a.onnx']);
+  });
+
+  test('a failure leaves the previous model and says what to do', async () => {
+    install({ openFails: (name) => (name === 'bad.onnx' ? { code: 'truncated', message: 'It ends early', where: 'byte 9' } : null) });
+    await takeFiles([item('a.onnx')]);
+    await takeFiles([item('bad.onnx')]);
+    expect(store.session.value?.fileName).toBe('a.onnx');
+    expect(store.problem.value?.problem).toMatchObject({ code: 'truncated', where: 'byte 9', message: 'It ends early.' });
+    expect(store.idle.value).toBe(true);
+    expect(bench.closed).toEqual([]);
+  });
+
+  test('a model waits for its external data, and opens when it comes', async () => {
+    install({
+      openFails: (_, data) => (data.includes('w.data') ? null : { code: 'external_data_missing', message: 'w.data is missing', where: 'w.data' }),
+    });
+    await takeFiles([item('a.onnx'), item('x.npy')]);
+    expect(store.session.value).toBeNull();
+    expect(store.waitingForData.value?.model.name).toBe('a.onnx');
+    await takeFiles([item('w.data')]);
+    expect(store.session.value?.fileName).toBe('a.onnx');
+    expect(store.waitingForData.value).toBeNull();
+    expect(store.samples.value?.set.count).toBe(8);
+  });
+
+  test('a refused drop changes nothing else', async () => {
+    await takeFiles([item('a.onnx')]);
+    const { value: before } = store.session;
+    await takeFiles([item('b.onnx'), item('c.onnx')]);
+    expect(store.problem.value?.problem.message).toContain('2 models');
+    expect(store.session.value).toBe(before);
+  });
+});
+
+describe('the whole way', () => {
+  test('a bundled sample runs to its complete ranking without further input', async () => {
+    await openBundled(bench.bundled[0]!);
+    expect(store.states.value).toMatchObject({ calibrate: 'done', sensitivity: 'done', save: 'ready' });
+    const { rows, results } = store.ranking.value!.value;
+    expect(rows.map((row) => row.score)).toEqual(Array.from({ length: 12 }, (_, index) => fakeScore(index)));
+    expect(results?.ranking[0]?.score).toBe(Math.min(...rows.map((row) => row.score)));
+    expect(await quantize()).toBe('done');
+    const saved = store.saved.value!.value;
+    expect(saved.score).toMatchObject({ simulated: 38.125, fused: 37.5 });
+    // The fake float model says class 0 for even samples and 1 for odd ones, the deployed one always 1.
+    const agree = saved.predictions!.rows.map((row) => row.float.index === row.quantized.index);
+    expect(agree).toEqual([false, true, false, true, false, true, false, true]);
+  });
+
+  test('an option makes the plan again without reading the file, and what lies below stale', async () => {
+    await openBundled(bench.bundled[0]!);
+    const { revision } = store.session.value!;
+    await chooseOptions({ weights: 'int16' });
+    expect(store.session.value!.revision).toBe(revision);
+    expect(bench.plans.at(-1)).toEqual({ target: 'onnxruntime', weights: 'int16' });
+    expect(store.states.value).toMatchObject({ plan: 'done', calibrate: 'stale', sensitivity: 'stale' });
+    expect(staleSentence()).toBe(' Stale now: calibration and sensitivity.');
+    expect(await rank()).toBe('done'); // With the old encodings, still marked as made from the old plan.
+    expect(store.states.value.sensitivity).toBe('stale');
+    await resetOptions();
+    expect(store.states.value).toMatchObject({ calibrate: 'done', sensitivity: 'done' });
+  });
+
+  test('random values are used only on request and stay marked', async () => {
+    await takeFiles([item('a.onnx')]);
+    expect(store.states.value.calibrate).toBe('nothing yet');
+    await useRandomSamples(3, 7);
+    expect(store.samples.value?.set).toMatchObject({ count: 3, random: true });
+    expect(await calibrate()).toBe('done');
+  });
+});
+
+describe('cancel', () => {
+  test('keeps the rows that are complete, and a new run works at once', async () => {
+    let rows = 0;
+    const pause = async () => {
+      if (store.job.value?.step === 'sensitivity' && ++rows === 5) cancelJob();
+    };
+    install({ pause });
+    await openBundled(bench.bundled[0]!);
+    expect(store.job.value).toBeNull();
+    expect(store.ranking.value?.value).toMatchObject({ complete: false, total: 12 });
+    expect(store.ranking.value?.value.rows).toHaveLength(4);
+    expect(store.states.value.sensitivity).toBe('ready');
+    expect(store.problem.value).toBeNull();
+    expect(await rank()).toBe('done');
+    expect(store.states.value.sensitivity).toBe('done');
+  });
+
+  test('progress never falls', async () => {
+    const seen: number[] = [];
+    const stop = store.job.subscribe((job) => {
+      if (job?.title === 'Ranking') seen.push(job.done / job.total);
+    });
+    await openBundled(bench.bundled[0]!);
+    stop();
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(seen.at(-1)).toBe(1);
+  });
+});

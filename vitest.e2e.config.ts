@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+// The page in a real browser. One file after another: each starts a browser of its own, and the machine may have two cores.
+export default defineConfig({
+  test: {
+    include: ['tests/e2e/**/*.test.ts'],
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    pool: 'forks',
+  },
+});

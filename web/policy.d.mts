@@ -1,0 +1,3 @@
+export const policy: string;
+export const headerPolicy: string;
+export const headersFile: string;
