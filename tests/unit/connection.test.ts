@@ -39,7 +39,11 @@ describe('law 1: every request ends in exactly one of ok, error or cancelled, an
     port.say({ id, t: 'progress', progress: { phase: 'open', done: 1, total: 2, unit: 'bytes' } });
     port.say({ id, t: 'ok', value: 7 });
     port.say({ id, t: 'progress', progress: { phase: 'open', done: 2, total: 2, unit: 'bytes' } });
-    port.say({ id, t: 'error', error: { name: '', message: 'late', code: 'internal', where: '', next: '', stack: '' } });
+    port.say({
+      id,
+      t: 'error',
+      error: { name: '', message: 'late', code: 'internal', where: '', next: '', stack: '' },
+    });
     expect(await call).toBe(7);
     expect(heard).toEqual([1]);
   });
@@ -53,7 +57,11 @@ describe('law 1: every request ends in exactly one of ok, error or cancelled, an
 
   it('matches answers by id, in any order', async () => {
     const { connection, port } = connected();
-    const calls = [connection.call('live', null), connection.call('live', null), connection.call('live', null)];
+    const calls = [
+      connection.call('live', null),
+      connection.call('live', null),
+      connection.call('live', null),
+    ];
     const ids = port.posted.map(({ message }) => message.id);
     for (const id of [...ids].reverse()) port.say({ id, t: 'ok', value: id * 10 });
     expect(await Promise.all(calls)).toEqual(ids.map((id) => id * 10));
@@ -63,13 +71,25 @@ describe('law 1: every request ends in exactly one of ok, error or cancelled, an
 describe('law 2: a failure rejects all pending requests, and later ones at once until connect()', () => {
   it.each([
     ['error', (port: FakePort) => port.fail('The worker failed: boom'), 'internal', 'boom'],
-    ['messageerror', (port: FakePort) => port.fail('A message from the worker could not be read.'), 'internal', 'read'],
+    [
+      'messageerror',
+      (port: FakePort) => port.fail('A message from the worker could not be read.'),
+      'internal',
+      'read',
+    ],
     [
       'fatal',
       (port: FakePort) =>
         port.say({
           t: 'fatal',
-          error: { name: 'HalftoneError', message: 'dead core', code: 'out_of_memory', where: '', next: '', stack: '' },
+          error: {
+            name: 'HalftoneError',
+            message: 'dead core',
+            code: 'out_of_memory',
+            where: '',
+            next: '',
+            stack: '',
+          },
         }),
       'out_of_memory',
       'dead core',
@@ -145,7 +165,9 @@ describe('law 4: cancel is asked for, and forced if it is not answered in time',
 
   it('refuses a request whose signal is aborted already, without posting it', async () => {
     const { connection, port } = connected();
-    expect((await rejection(connection.call('live', null, { signal: AbortSignal.abort() }))).code).toBe('cancelled');
+    expect((await rejection(connection.call('live', null, { signal: AbortSignal.abort() }))).code).toBe(
+      'cancelled',
+    );
     expect(port.posted).toHaveLength(0);
   });
 });
@@ -158,7 +180,13 @@ describe('law 6: transferred buffers are empty afterwards', () => {
     connection
       .call(
         'sample.put',
-        { index: 0, tensors: { a: { type: 'float32', dims: [2], data: moved }, b: { type: 'float32', dims: [1], data: kept } } },
+        {
+          index: 0,
+          tensors: {
+            a: { type: 'float32', dims: [2], data: moved },
+            b: { type: 'float32', dims: [1], data: kept },
+          },
+        },
         { transfer: [moved.buffer] },
       )
       .catch(() => {});
@@ -170,7 +198,9 @@ describe('law 6: transferred buffers are empty afterwards', () => {
 
   it('a request that cannot be cloned is rejected, not thrown or lost', async () => {
     const { connection } = connected();
-    const error = await rejection(connection.call('rank', { results: (() => {}) as never, file: { name: '', sha256: '' } }));
+    const error = await rejection(
+      connection.call('rank', { results: (() => {}) as never, file: { name: '', sha256: '' } }),
+    );
     expect(error.code).toBe('internal');
     expect(connection.load).toBe(0);
   });
@@ -180,7 +210,14 @@ describe('law 8: errors carry name, message, code, where, next and stack as plai
   it('comes back as a HalftoneError with all of them', async () => {
     const { connection, port } = connected();
     const call = connection.call('live', null);
-    const error = { name: 'HalftoneError', message: 'm', code: 'truncated', where: 'byte 12', next: 'n', stack: 'at worker' };
+    const error = {
+      name: 'HalftoneError',
+      message: 'm',
+      code: 'truncated',
+      where: 'byte 12',
+      next: 'n',
+      stack: 'at worker',
+    };
     port.say({ id: port.last().id, t: 'error', error: structuredClone(error) });
     const caught = await rejection(call);
     expect({ ...caught.toJSON().error, stack: caught.stack, name: caught.name }).toEqual(error);

@@ -12,7 +12,12 @@ interface Said {
   progress?: { done: number };
 }
 
-function host(handlers: Handlers): { ask(message: unknown): void; said: Said[]; transfers: ArrayBuffer[][]; settled(count: number): Promise<void> } {
+function host(handlers: Handlers): {
+  ask(message: unknown): void;
+  said: Said[];
+  transfers: ArrayBuffer[][];
+  settled(count: number): Promise<void>;
+} {
   const said: Said[] = [];
   const transfers: ArrayBuffer[][] = [];
   let hear: (message: unknown) => void = () => {};

@@ -2,7 +2,10 @@
 import type { WorkerPort } from '../../bindings/js/src/shared/port.js';
 
 export class FakePort implements WorkerPort {
-  readonly posted: { message: { id: number; t: string; payload?: unknown; target?: number }; transfer: ArrayBuffer[] }[] = [];
+  readonly posted: {
+    message: { id: number; t: string; payload?: unknown; target?: number };
+    transfer: ArrayBuffer[];
+  }[] = [];
   terminated = false;
   alive = false;
   private onMessage: (message: unknown) => void = () => {};

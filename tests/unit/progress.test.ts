@@ -44,7 +44,13 @@ describe('law 5: progress is monotone, its total constant, its last equal to the
   it('never passes the total and never falls, whatever it is fed', () => {
     const seen: number[] = [];
     let time = 0;
-    const reporter = new ProgressReporter('write', 'bytes', 10, (progress) => seen.push(progress.done), () => (time += 60));
+    const reporter = new ProgressReporter(
+      'write',
+      'bytes',
+      10,
+      (progress) => seen.push(progress.done),
+      () => (time += 60),
+    );
     reporter.advance(4);
     reporter.advance(-3);
     reporter.advance(100);

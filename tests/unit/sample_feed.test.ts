@@ -25,11 +25,23 @@ describe('checkSample', () => {
   });
 
   it.each<[string, Sample, string[]]>([
-    ['type', { x: { type: 'int64', dims: [1, 3, 1], data: new BigInt64Array(3) } }, ['"x"', 'int64', 'float32']],
+    [
+      'type',
+      { x: { type: 'int64', dims: [1, 3, 1], data: new BigInt64Array(3) } },
+      ['"x"', 'int64', 'float32'],
+    ],
     ['rank', { x: { type: 'float32', dims: [3], data: new Float32Array(3) } }, ['[3]', '[N, 3, ?]']],
-    ['dimension', { x: { type: 'float32', dims: [1, 4, 1], data: new Float32Array(4) } }, ['[1, 4, 1]', '[N, 3, ?]']],
+    [
+      'dimension',
+      { x: { type: 'float32', dims: [1, 4, 1], data: new Float32Array(4) } },
+      ['[1, 4, 1]', '[N, 3, ?]'],
+    ],
     ['length', { x: { type: 'float32', dims: [1, 3, 2], data: new Float32Array(5) } }, ['5 values', '6']],
-    ['detached', { x: { type: 'float32', dims: [1, 3, 1], data: new Float32Array(0) } }, ['handed over', 'fresh']],
+    [
+      'detached',
+      { x: { type: 'float32', dims: [1, 3, 1], data: new Float32Array(0) } },
+      ['handed over', 'fresh'],
+    ],
     ['name', { y: { type: 'float32', dims: [1], data: new Float32Array(1) } }, ['"y"', 'no input']],
   ])('refuses a wrong %s, saying what was given and what is needed', (_what, sample, words) => {
     const error = refusal(sample);

@@ -1,7 +1,7 @@
 // Makes an instance of the core from the module that the client compiled once for all workers.
 import createCore from '#core-glue';
 import { HalftoneError } from '../shared/errors.js';
-import type { Core } from './core.js';
+import { CORE_FUNCTIONS, type Core, JOB_METHODS, MODEL_METHODS } from './core.js';
 
 /** `onAbort` is told when the instance is dead: nothing in it may be called afterwards. */
 export async function loadCore(
@@ -21,7 +21,30 @@ export async function loadCore(
     printErr: (text) => notes.push(text),
     onAbort: (what) => onAbort(dead(String(what), notes)),
   });
+  requireNames(core as Record<string, unknown>);
   return core as Core;
+}
+
+/** A core of another version than this script would fail later, in the middle of something. */
+function requireNames(core: Record<string, unknown>): void {
+  const missing = [
+    ...CORE_FUNCTIONS.filter((name) => typeof core[name] !== 'function'),
+    ...missingMethods(core.Model, MODEL_METHODS),
+    ...missingMethods(core.Job, JOB_METHODS),
+  ];
+  if (missing.length === 0) return;
+  throw new HalftoneError(
+    'internal',
+    `The core lacks ${missing.join(', ')}: it and the worker are of different versions.`,
+    {
+      next: 'Reload the page, or install the package again.',
+    },
+  );
+}
+
+function missingMethods(handle: unknown, names: readonly string[]): string[] {
+  const methods = (handle as { prototype?: Record<string, unknown> } | undefined)?.prototype ?? {};
+  return names.filter((name) => typeof methods[name] !== 'function');
 }
 
 function dead(what: string, notes: string[]): HalftoneError {

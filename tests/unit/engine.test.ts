@@ -1,0 +1,391 @@
+// The whole way through the package on small graphs, in Node, with onnxruntime-web.
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createEngine,
+  type Encodings,
+  type Engine,
+  HalftoneError,
+  type Model,
+  type Plan,
+  type Progress,
+  type SampleSet,
+  type SensitivityResults,
+} from '../../bindings/js/src/index.js';
+import { graphPath, graphSamples, openGraph } from './golden_models.js';
+
+let engine: Engine;
+
+beforeAll(() => {
+  engine = createEngine({ workers: 2, testHooks: true });
+});
+
+afterAll(() => engine.close());
+
+afterEach(async () => {
+  expect(await engine.liveObjects()).toBe(0);
+});
+
+async function rejection(promise: Promise<unknown>): Promise<HalftoneError> {
+  const error = await promise.then(
+    () => null,
+    (thrown) => thrown,
+  );
+  expect(error).toBeInstanceOf(HalftoneError);
+  return error as HalftoneError;
+}
+
+async function withGraph(
+  name: string,
+  work: (graph: { model: Model; samples: SampleSet; plan: Plan; encodings: Encodings }) => Promise<void>,
+  on: Engine = engine,
+): Promise<void> {
+  const { model, samples } = await openGraph(on, name);
+  try {
+    const plan = await model.plan();
+    await work({ model, samples, plan, encodings: await model.calibrate(plan, samples) });
+  } finally {
+    await model.close();
+  }
+}
+
+describe('opening', () => {
+  it('gives the same summary from bytes, a Blob and a path, and leaves the bytes alone', async () => {
+    const bytes = new Uint8Array(readFileSync(graphPath('g01_res_identity')));
+    const sources = [bytes, new Blob([bytes]), { path: graphPath('g01_res_identity') }];
+    const summaries = [];
+    for (const source of sources) {
+      const model = await engine.open(source, { name: 'a.onnx' });
+      summaries.push(await model.inspect());
+      expect(model.bytes).toBe(28598);
+      await model.close();
+    }
+    expect(bytes.byteLength).toBe(28598);
+    expect(summaries[1]).toEqual(summaries[0]);
+    expect(summaries[2]).toEqual(summaries[0]);
+    expect(summaries[0]!.model.sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(summaries[0]!.operators).toEqual({ Conv: 3, Relu: 3, Add: 1 });
+  });
+
+  it.each<[string, Uint8Array | { path: string }, string]>([
+    ['an empty file', new Uint8Array(0), 'not_onnx'],
+    ['text', new TextEncoder().encode('hello there, this is not a model at all'), 'not_onnx'],
+    ['a path that is not there', { path: '/nowhere/x.onnx' }, 'invalid_state'],
+    ['a folder', { path: '/' }, 'invalid_state'],
+  ])('refuses %s with one sentence and a next step', async (_what, source, code) => {
+    const error = await rejection(engine.open(source));
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(/^[^\n]+[.]$/);
+    expect(error.next).not.toBe('');
+  });
+
+  it('a closed model says so, and closing twice is nothing', async () => {
+    const model = await engine.open({ path: graphPath('g01_res_identity') });
+    await model.close();
+    await model.close();
+    expect((await rejection(model.inspect())).code).toBe('invalid_state');
+  });
+});
+
+describe('calibration', () => {
+  it('gives every quantized site an encoding, in site order, whatever the number of workers and chunks', async () => {
+    await withGraph('g23_concat_inception', async ({ model, plan, encodings, samples }) => {
+      expect(Object.keys(encodings.encodings)).toEqual(
+        plan.sites.filter((site) => site.quantized).map((site) => site.tensor),
+      );
+      expect(encodings.samples).toBe(4);
+      const single = createEngine({ workers: 1 });
+      const alone = await single.open({ path: graphPath('g23_concat_inception') });
+      expect(await alone.calibrate(plan, await graphSamples('g23_concat_inception', alone))).toEqual(
+        encodings,
+      );
+      await alone.close();
+      await single.close();
+      expect(samples.count).toBe(4);
+      await expect(model.checkPlan(plan)).resolves.toBeUndefined();
+    });
+  });
+
+  it('equals the range of what run() gives', async () => {
+    await withGraph('g01_res_identity', async ({ model, plan, encodings, samples }) => {
+      const site = plan.sites.find(
+        (candidate) => candidate.role === 'activation' && candidate.quantized && candidate.tensor !== 'x',
+      )!;
+      let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+      for (let i = 0; i < samples.count; i++) {
+        const values = (await model.run(await samples.load(i), { outputs: [site.tensor] }))[site.tensor]!
+          .data as Float32Array;
+        low = Math.min(low, ...values);
+        high = Math.max(high, ...values);
+      }
+      const { min, max } = encodings.encodings[site.tensor]!;
+      expect(Math.fround(max[0]!)).toBe(high);
+      expect(Math.fround(min[0]!)).toBe(low);
+    });
+  });
+
+  it('refuses NaN by tensor and sample', async () => {
+    const { model, samples } = await openGraph(engine, 'g01_res_identity');
+    const poisoned: SampleSet = {
+      ...samples,
+      count: samples.count,
+      random: false,
+      warnings: [],
+      name: (index) => `file ${index}`,
+      load: async (index) => {
+        const sample = await samples.load(index);
+        if (index === 2) (sample.x!.data as Float32Array)[5] = Number.NaN;
+        return sample;
+      },
+    };
+    const error = await rejection(model.calibrate(model.plan(), poisoned));
+    expect(error.code).toBe('non_finite');
+    expect(error.where).toBe('x');
+    expect(error.message).toContain('file 2');
+    expect(error.message).toContain('element 5');
+    await model.close();
+  });
+
+  it('refuses samples of another model', async () => {
+    const { model } = await openGraph(engine, 'g01_res_identity');
+    const wrong: SampleSet = {
+      count: 1,
+      random: false,
+      warnings: [],
+      name: () => 'wrong.npy',
+      load: async () => ({ x: { type: 'float32', dims: [1, 2], data: new Float32Array(2) } }),
+    };
+    const error = await rejection(model.calibrate(model.plan(), wrong));
+    expect(error.code).toBe('invalid_sample');
+    expect(error.message).toContain('wrong.npy');
+    await model.close();
+  });
+
+  it('reports progress by its laws, and can be cancelled; the model works on', async () => {
+    const { model, samples } = await openGraph(engine, 'g01_res_identity');
+    const seen: Progress[] = [];
+    const abort = new AbortController();
+    const many: SampleSet = {
+      count: 400,
+      random: false,
+      warnings: [],
+      name: String,
+      load: (index) => samples.load(index % 4),
+    };
+    const run = model.calibrate(model.plan(), many, {
+      signal: abort.signal,
+      onProgress: (progress) => {
+        seen.push(progress);
+        if (progress.done > 0) abort.abort();
+      },
+    });
+    expect((await rejection(run)).code).toBe('cancelled');
+    expect(seen.at(-1)!.done).toBeLessThan(400);
+    const again: Progress[] = [];
+    await model.calibrate(model.plan(), samples, { onProgress: (progress) => again.push(progress) });
+    expect(again.at(-1)).toEqual({ phase: 'calibrate', done: 4, total: 4, unit: 'runs' });
+    await model.close();
+  });
+});
+
+describe('law 7: one job per model at a time', () => {
+  it('a second calibration is refused while the first runs, and works after it', async () => {
+    const { model, samples } = await openGraph(engine, 'g01_res_identity');
+    const plan = await model.plan();
+    const first = model.calibrate(plan, samples);
+    expect((await rejection(model.calibrate(plan, samples))).code).toBe('invalid_state');
+    expect((await rejection(model.sensitivity(plan, await first, samples).results())).code).toBe(
+      'invalid_state',
+    );
+    await model.calibrate(plan, samples);
+    await model.close();
+  });
+});
+
+describe('sensitivity', () => {
+  let results: SensitivityResults;
+
+  it('gives a row for each weight and activation quantizer, worst first, streamed before the end', async () => {
+    await withGraph('g23_concat_inception', async ({ model, plan, encodings, samples }) => {
+      const run = model.sensitivity(plan, encodings, samples);
+      const streamed = [];
+      for await (const row of run) streamed.push(row);
+      results = await run.results();
+      const expected = plan.sites
+        .filter((site) => site.quantized && site.role !== 'bias')
+        .map((site) => site.tensor);
+      expect(results.ranking.map((row) => row.name).sort()).toEqual([...expected].sort());
+      expect(streamed).toHaveLength(expected.length);
+      const scores = results.ranking.map((row) => row.score!);
+      expect(scores).toEqual([...scores].sort((a, b) => a - b));
+      expect(results.ranking.map((row) => row.rank)).toEqual(scores.map((_, i) => i + 1));
+      for (const score of scores) {
+        expect(score).toBeGreaterThan(10);
+        expect(score).toBeLessThan(100);
+      }
+      expect(results.halftone.samples).toBe(4);
+    });
+  });
+
+  it('does not depend on the number of workers, to the last bit', async () => {
+    const single = createEngine({ workers: 1 });
+    await withGraph(
+      'g23_concat_inception',
+      async ({ model, plan, encodings, samples }) => {
+        expect(await model.sensitivity(plan, encodings, samples).results()).toEqual(results);
+      },
+      single,
+    );
+    expect(await single.liveObjects()).toBe(0);
+    await single.close();
+  });
+
+  it('a cancel keeps what is done', async () => {
+    await withGraph('g23_concat_inception', async ({ model, plan, encodings, samples }) => {
+      const abort = new AbortController();
+      const run = model.sensitivity(plan, encodings, samples, { signal: abort.signal });
+      const rows: string[] = [];
+      const error = await rejection(
+        (async () => {
+          for await (const row of run) {
+            rows.push(row.name);
+            abort.abort();
+          }
+        })(),
+      );
+      expect(error.code).toBe('cancelled');
+      expect((await rejection(run.results())).code).toBe('cancelled');
+      const partial = await run.partial();
+      expect(partial.ranking.length).toBeGreaterThan(0);
+      expect(partial.ranking.length).toBeLessThan(results.ranking.length);
+      for (const row of partial.ranking) {
+        expect(row.score).toBe(results.ranking.find((full) => full.name === row.name)!.score);
+      }
+    });
+  });
+
+  it('says in the result that samples are random', async () => {
+    await withGraph('g29_gemm_transb1', async ({ model, plan, encodings, samples }) => {
+      const random: SampleSet = {
+        count: 2,
+        random: true,
+        warnings: [],
+        name: String,
+        load: (index) => samples.load(index),
+      };
+      const { halftone } = await model.sensitivity(plan, encodings, random).results();
+      expect(halftone.warnings.map((warning) => warning.code)).toContain('random_data');
+    });
+  });
+});
+
+describe('quantizing', () => {
+  it('gives a model that opens, has the pairs, and scores as simulated', async () => {
+    await withGraph('g01_res_identity', async ({ model, plan, encodings, samples }) => {
+      const { model: blob, report } = await model.quantize(plan, encodings);
+      expect(blob.size).toBe(report.bytes);
+      expect(report.float_bytes).toBe(28598);
+      expect(report.quantized_nodes).toEqual({ Conv: 3 });
+      expect(report.sizes_by_type.int8).toBeGreaterThan(0);
+      const written = await engine.open(blob, { name: 'q.onnx' });
+      const summary = await written.inspect();
+      expect(summary.quantized.pairs).toBe(report.sites.quantized);
+      const refused = await rejection(written.plan());
+      expect(refused.code).toBe('invalid_state');
+      expect(refused.message).toContain(String(summary.quantized.pairs));
+      const { simulated, fused, scored } = await model.score(plan, encodings, samples);
+      expect(scored).toEqual(summary.model.outputs.map((output) => output.name));
+      expect(simulated).toBeGreaterThan(20);
+      expect(Math.abs(simulated - fused)).toBeLessThan(6);
+      await written.close();
+    });
+  });
+
+  it('is the same to the last byte when done twice, from another engine', async () => {
+    const bytes: Uint8Array[] = [];
+    for (const workers of [1, 2]) {
+      const other = createEngine({ workers });
+      await withGraph(
+        'g55_constant_nodes',
+        async ({ model, plan, encodings }) => {
+          bytes.push(new Uint8Array(await (await model.quantize(plan, encodings)).model.arrayBuffer()));
+        },
+        other,
+      );
+      await other.close();
+    }
+    expect(Buffer.compare(bytes[0]!, bytes[1]!)).toBe(0);
+  });
+
+  it('with external data: the second file is found by its name', async () => {
+    await withGraph('g01_res_identity', async ({ model, plan, encodings }) => {
+      const whole = await model.quantize(plan, encodings, { externalData: 'w.data' });
+      expect(whole.externalData!.size).toBeGreaterThan(0);
+      const missing = await rejection(engine.open(whole.model));
+      expect(missing.code).toBe('external_data_missing');
+      expect(missing.where).toBe('w.data');
+      const opened = await engine.open(whole.model, { externalData: { 'w.data': whole.externalData! } });
+      expect((await opened.inspect()).quantized.pairs).toBe(whole.report.sites.quantized);
+      await opened.close();
+    });
+  });
+});
+
+describe('statistics', () => {
+  it('of a weight: range, histogram that sums to the count, noise of its encoding', async () => {
+    await withGraph('g01_res_identity', async ({ model, plan, encodings }) => {
+      const weight = plan.sites.find((site) => site.role === 'weight' && site.quantized)!.tensor;
+      const found = await model.statistics(weight, null, {
+        bins: 32,
+        encoding: encodings.encodings[weight]!,
+      });
+      expect(found.histogram).toHaveLength(32);
+      expect(found.histogram.reduce((sum, count) => sum + count, 0)).toBe(found.count);
+      expect(found.clipped).toBe(0);
+      expect(found.sqnr).toBeGreaterThan(30);
+      expect(found.sqnr).toBeLessThan(60);
+    });
+  });
+
+  it('of an activation and of a graph input, over all samples', async () => {
+    await withGraph('g01_res_identity', async ({ model, plan, samples, encodings }) => {
+      const input = await model.statistics('x', samples, { bins: 10, encoding: encodings.encodings.x! });
+      const perSample = (await samples.load(0)).x!.dims.reduce((a, b) => a * b, 1);
+      expect(input.count).toBe(4 * perSample);
+      expect(input.histogram.reduce((sum, count) => sum + count, 0)).toBe(input.count);
+      expect(input.min).toBe(Math.fround(encodings.encodings.x!.min[0]!));
+      const other = plan.sites.find(
+        (site) => site.role === 'activation' && site.quantized && site.tensor !== 'x',
+      )!.tensor;
+      const inner = await model.statistics(other, samples);
+      expect(inner.count).toBeGreaterThan(0);
+      expect(inner.sqnr).toBeNull();
+      expect((await rejection(model.statistics('no such tensor', samples))).code).toBe('invalid_policy');
+    });
+  });
+});
+
+describe('a worker that hangs', () => {
+  it('in the pool: a cancelled job ends, and the next one runs on a new worker', async () => {
+    await withGraph('g01_res_identity', async ({ model, plan, encodings, samples }) => {
+      engine.hang('pool');
+      const abort = new AbortController();
+      const run = model.calibrate(plan, samples, { signal: abort.signal });
+      setImmediate(() => abort.abort());
+      expect((await rejection(run)).code).toBe('cancelled');
+      expect(await model.calibrate(plan, samples)).toEqual(encodings);
+    });
+  });
+
+  it('the one that holds models: it is ended, and the model is opened again by itself', async () => {
+    const { model } = await openGraph(engine, 'g01_res_identity');
+    const summary = await model.inspect();
+    engine.hang('core');
+    const abort = new AbortController();
+    const opening = engine.open({ path: graphPath('g23_concat_inception') }, { signal: abort.signal });
+    setImmediate(() => abort.abort());
+    expect((await rejection(opening)).code).toBe('cancelled');
+    expect((await model.plan()).model_sha256).toBe(summary.model.sha256);
+    await model.close();
+  });
+});
