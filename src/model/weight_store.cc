@@ -24,7 +24,7 @@ Result<ByteBuffer> ByteBuffer::allocate(std::uint64_t bytes) {
   return buffer;
 }
 
-std::span<const std::uint8_t> WeightStore::insert(std::unique_ptr<Entry> entry) {
+std::span<const std::uint8_t> WeightStore::insert(std::shared_ptr<const Entry> entry) {
   const Entry* added = entry.get();
   entries_.push_back(std::move(entry));
   by_path_.emplace(added->path, added);
@@ -33,7 +33,7 @@ std::span<const std::uint8_t> WeightStore::insert(std::unique_ptr<Entry> entry) 
 
 std::span<const std::uint8_t> WeightStore::add(std::string path, ByteBuffer buffer) {
   const std::lock_guard lock(mutex_);
-  auto entry = std::make_unique<Entry>();
+  auto entry = std::make_shared<Entry>();
   entry->path = std::move(path);
   entry->buffer = std::move(buffer);
   return insert(std::move(entry));
@@ -41,8 +41,8 @@ std::span<const std::uint8_t> WeightStore::add(std::string path, ByteBuffer buff
 
 std::string WeightStore::add_new(std::vector<std::uint8_t> bytes) {
   const std::lock_guard lock(mutex_);
-  auto entry = std::make_unique<Entry>();
-  entry->path = "new/" + std::to_string(made_count_++);
+  auto entry = std::make_shared<Entry>();
+  entry->path = "new/" + std::to_string((*made_count_)++);
   entry->made = std::move(bytes);
   std::string path = entry->path;
   insert(std::move(entry));
@@ -53,6 +53,15 @@ std::span<const std::uint8_t> WeightStore::find(std::string_view path) const {
   const std::lock_guard lock(mutex_);
   const auto place = by_path_.find(path);
   return place == by_path_.end() ? std::span<const std::uint8_t>{} : place->second->bytes();
+}
+
+std::shared_ptr<WeightStore> WeightStore::fork() const {
+  const std::lock_guard lock(mutex_);
+  auto forked = std::make_shared<WeightStore>();
+  forked->entries_ = entries_;
+  forked->by_path_ = by_path_;
+  forked->made_count_ = made_count_;
+  return forked;
 }
 
 std::vector<StoreBuffer> WeightStore::buffers() const {

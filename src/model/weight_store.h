@@ -2,6 +2,7 @@
 // Append-only; spans stay valid as long as the store.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -53,6 +54,9 @@ public:
   // Empty span if there is no such path. O(log n).
   [[nodiscard]] std::span<const std::uint8_t> find(std::string_view path) const;
   [[nodiscard]] std::vector<StoreBuffer> buffers() const;
+  // A store that begins with the same buffers, without a copy of them; what is
+  // added to it goes with it. Paths of new tensors differ between all forks.
+  [[nodiscard]] std::shared_ptr<WeightStore> fork() const;
 
 private:
   struct Entry {
@@ -64,13 +68,15 @@ private:
     }
   };
   std::span<const std::uint8_t>
-  insert(std::unique_ptr<Entry> entry); // with the mutex held
+  insert(std::shared_ptr<const Entry> entry); // with the mutex held
 
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Entry>> entries_; // in order of addition
+  std::vector<std::shared_ptr<const Entry>>
+      entries_; // in order of addition; shared by forks
   std::map<std::string_view, const Entry *>
       by_path_; // keys are views of the entries' own paths
-  std::size_t made_count_ = 0;
+  std::shared_ptr<std::atomic<std::size_t>> made_count_ =
+      std::make_shared<std::atomic<std::size_t>>(0); // of all forks together
 };
 
 } // namespace halftone

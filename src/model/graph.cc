@@ -1,0 +1,81 @@
+#include "halftone/graph.h"
+
+#include <utility>
+
+namespace halftone {
+namespace {
+
+// In node_ids_: a name that several nodes have.
+constexpr NodeId kAmbiguous = -2;
+
+std::string output_label(const GraphNode& node, std::span<const GraphTensor> tensors) {
+  for (const TensorId output : node.outputs) {
+    if (output != kNone) return "@" + tensors[static_cast<std::size_t>(output)].name;
+  }
+  return "@";
+}
+
+// A name that starts like an output label could be mistaken for another node's label, so it is none.
+bool can_be_label(const std::string& name) { return !name.empty() && name.front() != '@'; }
+
+}  // namespace
+
+Graph::Graph(Parts parts) : parts_(std::move(parts)) {
+  tensor_ids_.reserve(parts_.tensors.size());
+  for (std::size_t i = 0; i < parts_.tensors.size(); ++i) {
+    tensor_ids_.emplace(parts_.tensors[i].name, static_cast<TensorId>(i));
+  }
+  node_ids_.reserve(parts_.nodes.size());
+  for (std::size_t i = 0; i < parts_.nodes.size(); ++i) {
+    if (!can_be_label(parts_.nodes[i].name)) continue;
+    const auto [place, is_new] = node_ids_.emplace(parts_.nodes[i].name, static_cast<NodeId>(i));
+    if (!is_new) place->second = kAmbiguous;
+  }
+  for (std::size_t i = 0; i < parts_.nodes.size(); ++i) {
+    const std::string label = node_label(static_cast<NodeId>(i));
+    if (label.front() == '@') node_ids_.emplace(label, static_cast<NodeId>(i));
+  }
+}
+
+TensorId Graph::find_tensor(std::string_view name) const {
+  const auto place = tensor_ids_.find(std::string(name));
+  return place == tensor_ids_.end() ? kNone : place->second;
+}
+
+NodeId Graph::find_node(std::string_view label) const {
+  const auto place = node_ids_.find(std::string(label));
+  return place == node_ids_.end() || place->second == kAmbiguous ? kNone : place->second;
+}
+
+std::string Graph::node_label(NodeId id) const {
+  const GraphNode& named = node(id);
+  if (can_be_label(named.name)) {
+    const auto place = node_ids_.find(named.name);
+    if (place != node_ids_.end() && place->second == id) return named.name;
+  }
+  return output_label(named, parts_.tensors);
+}
+
+std::int64_t Graph::opset(std::string_view domain) const {
+  const auto place = parts_.opsets.find(domain == "ai.onnx" ? std::string() : std::string(domain));
+  return place == parts_.opsets.end() ? 0 : place->second;
+}
+
+const AttributeView* Graph::attribute(NodeId id, std::string_view name) const {
+  for (const auto& [key, value] : parts_.attributes[static_cast<std::size_t>(id)]) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+std::int64_t Graph::int_attribute(NodeId id, std::string_view name, std::int64_t otherwise) const {
+  const AttributeView* found = attribute(id, name);
+  return found != nullptr && found->i ? *found->i : otherwise;
+}
+
+float Graph::float_attribute(NodeId id, std::string_view name, float otherwise) const {
+  const AttributeView* found = attribute(id, name);
+  return found != nullptr && found->f ? *found->f : otherwise;
+}
+
+}  // namespace halftone

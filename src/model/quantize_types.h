@@ -1,0 +1,18 @@
+// Types and shapes of QuantizeLinear and DequantizeLinear at every version of them, newer than the ONNX library's ones and
+// those of the domain com.microsoft included.
+#pragma once
+
+#include <optional>
+
+#include "model/inference_scope.h"
+#include "model/onnx_messages.h"
+
+namespace halftone {
+
+// The type of the node's only output: the shape of its first input, and
+//   QuantizeLinear:   output_dtype where given, else the zero point's type, else uint8;
+//   DequantizeLinear: output_dtype where given, else the scale's type.
+// nullopt for any other operator, and where that type isn't known.
+std::optional<onnx::TypeProto> quantize_output_type(const onnx::NodeProto& node, const InferenceScope& scope);
+
+}  // namespace halftone
