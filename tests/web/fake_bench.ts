@@ -234,8 +234,6 @@ export function fakeBench(options: FakeOptions = {}): FakeBench {
   const bench: FakeBench = {
     closed: [],
     plans: [],
-    version: '0.1.0',
-    commit: '0123456789',
     bundled: [
       {
         id: 'text-direction',
@@ -258,7 +256,8 @@ export function fakeBench(options: FakeOptions = {}): FakeBench {
         labels: null,
       },
     ],
-    warm: () => {},
+    warm: async () => ({ version: '0.1.0', commit: '0123456789ab' }),
+    prepare: async () => {},
     open: async (model, { externalData }) => {
       const failure = options.openFails?.(
         model.name,

@@ -6,6 +6,7 @@ import { startInspecting } from './actions/inspect';
 import { updatePlan } from './actions/plan';
 import { halftoneBench } from './engine/halftone';
 import { startAddress } from './state/address_sync';
+import { build } from './state/build';
 import { idle } from './state/store';
 import { startTheme } from './state/theme';
 import { startTraffic } from './state/traffic';
@@ -31,8 +32,13 @@ function start(host: HTMLElement): void {
   effect(() => {
     document.documentElement.dataset.idle = String(idle.value);
   });
+  const warmUp = async (): Promise<void> => {
+    // What fails here fails again on opening, and is said there.
+    const core = await bench.warm().catch(() => null);
+    if (core !== null) build.value = { version: core.version, commit: core.commit };
+  };
   const warm = (): void => {
-    requestIdleCallback(() => bench.warm(), { timeout: 2000 });
+    requestIdleCallback(() => void warmUp(), { timeout: 2000 });
   };
   if (document.readyState === 'complete') warm();
   else addEventListener('load', warm, { once: true });

@@ -1,13 +1,12 @@
-// Values of the selected tensor: range, histogram, clipping, noise. Read when nothing else runs, kept while they hold.
+// Values of the selected tensor: range, histogram, clipping, noise. Read also while a job runs, kept while they hold.
 import { effect, signal } from '@preact/signals';
 import type { Encoding, TensorStatistics } from '../package';
 import { type Problem, isCancel, problemFrom } from '../state/problem';
-import { encodings, job, pending, samples, selected, session, siteByTensor } from '../state/store';
+import { encodings, pending, samples, selected, session, siteByTensor } from '../state/store';
 
 export type Reading =
   | { state: 'none' }
   | { state: 'needs samples' }
-  | { state: 'waiting' }
   | { state: 'reading' }
   | { state: 'failed'; problem: Problem }
   | { state: 'read'; statistics: TensorStatistics };
@@ -30,7 +29,6 @@ export function startInspecting(): void {
     const tensor = selected.value;
     const current = session.value;
     const set = samples.value;
-    const busy = job.value !== null;
     const key = `${current?.revision}|${set?.revision}|${encodings.value?.key}|${tensor}`;
     controller.abort();
     controller = new AbortController();
@@ -41,12 +39,11 @@ export function startInspecting(): void {
     const known = kept.get(key);
     if (known !== undefined) reading.value = { state: 'read', statistics: known };
     else if (siteByTensor.value.get(tensor)?.role === 'activation' && set === null) reading.value = { state: 'needs samples' };
-    else if (busy) reading.value = { state: 'waiting' };
     else void read(tensor, key, controller.signal);
   });
 }
 
-async function read(tensor: string, key: string, signal: AbortSignal): Promise<void> {
+async function read(tensor: string, key: string, signal: AbortSignal, again = false): Promise<void> {
   const model = session.peek()?.model;
   if (model === undefined) return;
   const encoding = encodingOf(tensor);
@@ -61,7 +58,9 @@ async function read(tensor: string, key: string, signal: AbortSignal): Promise<v
     kept.set(key, statistics);
     reading.value = { state: 'read', statistics };
   } catch (cause) {
-    if (signal.aborted || isCancel(cause)) return;
+    if (signal.aborted) return;
+    // A cancelled job may take the worker with it that was reading for us.
+    if (isCancel(cause) && !again) return read(tensor, key, signal, true);
     reading.value = { state: 'failed', problem: problemFrom(cause, `Reading ${tensor}`) };
   } finally {
     pending.value = pending.peek() - 1;

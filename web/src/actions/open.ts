@@ -117,9 +117,19 @@ function replaceSession(model: Model, files: OpenFiles, summary: Awaited<ReturnT
     void previous.model.close();
   }
   step.value = 'model';
-  markOpened();
+  void prepareRuns();
   const name = printable(files.model.name);
   announce(`${name} is open: ${bytes(summary.model.bytes)}, ${counted(summary.nodes, 'node')}.`);
+}
+
+/** Fetches the runtime now, so that a run requests nothing. If that fails, the run says why. */
+async function prepareRuns(): Promise<void> {
+  pending.value += 1;
+  await bench()
+    .prepare()
+    .catch(() => undefined);
+  markOpened();
+  pending.value -= 1;
 }
 
 /** Adds what the page knows: other formats by their first bytes, and the model that waits for its data. */

@@ -46,12 +46,18 @@ export interface FetchedSample {
   image: ImageOptions | null;
 }
 
+/** What the footer, error details and saved models say. */
+export interface Build {
+  version: string;
+  commit: string;
+}
+
 export interface Bench {
-  readonly version: string;
-  readonly commit: string;
   readonly bundled: readonly BundledSample[];
-  /** Starts worker and core ahead of need; harmless if it was done or fails. */
-  warm(): void;
+  /** Starts worker and core ahead of need, and says which core it is. */
+  warm(): Promise<Build>;
+  /** Loads all that a run needs, so that runs afterwards request nothing. */
+  prepare(): Promise<void>;
   open(model: File, request: OpenRequest): Promise<Model>;
   fetchSample(id: string, signal: AbortSignal): Promise<FetchedSample>;
   readSamples(files: readonly PathFile[], inputs: readonly ValueInfo[], image: ImageOptions | null): Promise<SampleSet>;

@@ -6,16 +6,14 @@ import sampleList from '../../samples/samples.json';
 import {
   createEngine,
   type Engine,
-  encodingsJson,
   HalftoneError,
+  jsonFile,
   type Model,
-  planJson,
   randomSamples,
   readSamples,
   type Sample,
   type SampleSet,
   sensitivityCsv,
-  sensitivityJson,
   type ValueInfo,
 } from '../package';
 import type { Bench, BundledSample, FetchedSample, ImageOptions, OpenRequest, PathFile } from './bench';
@@ -103,10 +101,9 @@ export function halftoneBench(): Bench {
     assets: { worker: address(workerUrl), core: address(coreUrl), runtime: address(runtimeUrl) },
   });
   return {
-    version: __VERSION__,
-    commit: __COMMIT__,
     bundled: sampleList.samples.map(bundledSample),
-    warm: () => void engine.info().catch(() => undefined), // Opening says what is wrong.
+    warm: () => engine.info(),
+    prepare: () => engine.prepare(),
     open: (model, request) => openWithData(engine, model, request),
     fetchSample,
     readSamples: (files: readonly PathFile[], inputs: readonly ValueInfo[], image: ImageOptions | null) =>
@@ -118,6 +115,6 @@ export function halftoneBench(): Bench {
     randomSamples: async (inputs, count, seed) => randomSamples(inputs, { count, seed }),
     runDeployed: (blob, name, set, signal) => runDeployed(engine, blob, name, set, signal),
     liveObjects: () => engine.liveObjects(),
-    write: { plan: planJson, encodings: encodingsJson, sensitivity: sensitivityJson, sensitivityCsv },
+    write: { plan: jsonFile, encodings: jsonFile, sensitivity: jsonFile, sensitivityCsv },
   };
 }

@@ -1,6 +1,6 @@
 // Version and commit, and the line that opens the proof.
 import type { VNode } from 'preact';
-import { bench } from '../actions/context';
+import { build } from '../state/build';
 import { traffic } from '../state/traffic';
 import { openProof } from './proof';
 
@@ -13,7 +13,7 @@ export function ProofLine(): VNode {
 }
 
 export function Footer(): VNode {
-  const build = bench();
+  const { version, commit } = build.value;
   return (
     <footer class="foot">
       <p>
@@ -23,8 +23,8 @@ export function Footer(): VNode {
           {'\u00b7'} requests to others: {traffic.value.foreign}
         </span>
       </p>
-      <p class="figures" data-version={build.version} data-commit={build.commit}>
-        Halftone {build.version} {'\u00b7'} {build.commit}
+      <p class="figures" data-version={version} data-commit={commit}>
+        Halftone {version} {'\u00b7'} {commit}
       </p>
     </footer>
   );

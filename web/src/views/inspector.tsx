@@ -158,8 +158,6 @@ function ReadingPart({ tensor, now }: { tensor: string; now: Reading }): VNode |
       return null;
     case 'needs samples':
       return <p class="hint">Its values appear as soon as there are samples.</p>;
-    case 'waiting':
-      return <p class="hint">Its values are read as soon as the running step ends.</p>;
     case 'reading':
       return (
         <p class="hint" aria-busy="true">

@@ -1,14 +1,14 @@
 // What went wrong, beside where it went wrong: a sentence, the next step, details that fold out and copy as text.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { bench } from '../actions/context';
 import { announce } from '../state/announce';
+import { build } from '../state/build';
 import { type Problem, problemDetails } from '../state/problem';
 import { notice, problem } from '../state/store';
 import { printable } from '../text/format';
 
 export function ProblemCard({ what, onDismiss }: { what: Problem; onDismiss?: () => void }): VNode {
-  const build = bench();
+  const { version, commit } = build.value;
   return (
     <section class="problem" aria-label="Problem">
       <p>
@@ -29,10 +29,10 @@ export function ProblemCard({ what, onDismiss }: { what: Problem; onDismiss?: ()
           <dd>{what.during}</dd>
           <dt>Halftone</dt>
           <dd>
-            {build.version} ({build.commit})
+            {version} ({commit})
           </dd>
         </dl>
-        <CopyButton text={problemDetails(what, build)} />
+        <CopyButton text={problemDetails(what, build.value)} />
       </details>
       {onDismiss !== undefined && (
         <button type="button" class="close" aria-label="Dismiss this message" onClick={onDismiss}>

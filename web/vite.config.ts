@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin } from 'vite';
+import { checkBudget } from './budget.mjs';
+import { headersFile, policy } from './policy.mjs';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const built = here('../bindings/js/dist/web');
+
+/** The commit that is built; "unknown" outside a checkout. */
+function commit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: here('..'), encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Puts the policy into the page, and what isn't bundled beside it; ends with the budget. */
+function site(): Plugin {
+  return {
+    name: 'halftone-site',
+    transformIndexHtml: (html) => html.replace('%POLICY%', policy),
+    closeBundle() {
+      writeFileSync(`${built}/_headers`, headersFile);
+      execFileSync(process.execPath, [here('samples/copy.mjs'), `${built}/samples`]);
+      checkBudget(built);
+    },
+  };
+}
+
+const { version } = JSON.parse(readFileSync(here('../package.json'), 'utf8')) as { version: string };
+
+export default defineConfig({
+  root: here('.'),
+  base: './',
+  define: { __VERSION__: JSON.stringify(version), __COMMIT__: JSON.stringify(commit()) },
+  build: {
+    outDir: built,
+    emptyOutDir: true,
+    target: 'es2022',
+    assetsInlineLimit: 0, // No data: addresses; the policy has none.
+    modulePreload: { polyfill: false },
+    cssCodeSplit: false,
+    chunkSizeWarningLimit: 1000,
+    reportCompressedSize: false,
+  },
+  plugins: [site()],
+});
