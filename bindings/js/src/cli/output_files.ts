@@ -5,14 +5,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HalftoneError } from '../shared/errors.js';
 
-interface Identity {
-  device: bigint;
-  file: bigint;
-}
-
-function identity(path: string): Identity | null {
-  const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return facts === undefined ? null : { device: facts.dev, file: facts.ino };
+function identity(path: string): { device: bigint; file: bigint; folder: boolean } | null {
+  try {
+    const facts = statSync(path, { bigint: true });
+    return { device: facts.dev, file: facts.ino, folder: facts.isDirectory() };
+  } catch {
+    // Not there, or not to be seen: if it can't be written either, writing says why.
+    return null;
+  }
 }
 
 /** Links are followed, so another name of the same file is the same file. */
@@ -34,14 +34,14 @@ export function checkOutput(path: string, inputs: readonly string[], force: bool
       },
     );
   }
-  const facts = statSync(path, { throwIfNoEntry: false });
-  if (facts?.isDirectory()) {
+  const there = identity(path);
+  if (there?.folder) {
     throw new HalftoneError('invalid_state', `The output ${path} is a folder.`, {
       where: path,
       next: 'Give the name of a file after -o.',
     });
   }
-  if (facts !== undefined && !force) {
+  if (there !== null && !force) {
     throw new HalftoneError('invalid_state', `The output ${path} exists already.`, {
       where: path,
       next: 'Give another name after -o, or --force to replace it.',
@@ -55,17 +55,25 @@ export async function writeOutput(path: string, content: string | Blob): Promise
   const partial = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
   try {
     mkdirSync(dirname(path), { recursive: true });
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+  try {
     await pipeline(Readable.fromWeb(blob.stream() as never), createWriteStream(partial));
     renameSync(partial, path);
   } catch (cause) {
     rmSync(partial, { force: true });
-    throw new HalftoneError('invalid_state', `${path} can't be written: ${reason(cause)}.`, {
-      where: path,
-      next: 'Give another place after -o.',
-      cause,
-    });
+    throw unwritable(path, cause);
   }
   return blob.size;
+}
+
+function unwritable(path: string, cause: unknown): HalftoneError {
+  return new HalftoneError('invalid_state', `${path} can't be written: ${reason(cause)}.`, {
+    where: path,
+    next: 'Give another place after -o.',
+    cause,
+  });
 }
 
 function reason(cause: unknown): string {
@@ -80,6 +88,6 @@ function reason(cause: unknown): string {
 export function freeName(stem: string, extension: string): string {
   for (let i = 0; ; ++i) {
     const name = `${stem}${i === 0 ? '' : `-${i}`}${extension}`;
-    if (statSync(name, { throwIfNoEntry: false }) === undefined) return name;
+    if (identity(name) === null) return name;
   }
 }

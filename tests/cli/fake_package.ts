@@ -1,0 +1,212 @@
+// A package whose answers are known, so that the command line can be tested without a core.
+
+import { main } from '../../bindings/js/src/cli/main.js';
+import type { Context } from '../../bindings/js/src/cli/work.js';
+import type { Engine } from '../../bindings/js/src/client/engine_types.js';
+import { HalftoneError } from '../../bindings/js/src/shared/errors.js';
+import type {
+  Encodings,
+  Model,
+  ModelSummary,
+  Plan,
+  SampleSet,
+  SensitivityResults,
+  SensitivityRow,
+  Site,
+} from '../../bindings/js/src/types.js';
+
+export const SHA = 'ab'.repeat(32);
+
+const site = (tensor: string, role: Site['role'], quantized: boolean): Site => ({
+  tensor,
+  role,
+  quantized,
+  format: role === 'activation' ? 'uint8' : 'int8',
+  granularity: role === 'weight' ? 'channel' : 'tensor',
+  axis: role === 'weight' ? 0 : null,
+  block_size: null,
+  symmetric: role === 'weight',
+  scale_group: null,
+  rule: 'rule',
+  why: `because of ${tensor}`,
+  consumers: [['conv', 0]],
+});
+
+export const SITES = [
+  site('x', 'activation', true),
+  site('w\u001b[31m<b>', 'weight', true),
+  site('y', 'activation', false),
+];
+
+export const SUMMARY: ModelSummary = {
+  model: {
+    name: 'net.onnx',
+    sha256: SHA,
+    bytes: 1_234_567,
+    ir_version: 8,
+    opset: { '': 13 },
+    producer: 'tests',
+    inputs: [{ name: 'x', type: 'float32', shape: ['N', 2] }],
+    outputs: [{ name: 'z', type: 'float32', shape: ['N', 2] }],
+  },
+  nodes: 3,
+  operators: { Conv: 2, Relu: 1 },
+  parameters: { count: 300_000, bytes: 1_200_000 },
+  quantized: { pairs: 0 },
+  targets: { onnxruntime: { sites: 3, quantized: 2 } },
+  warnings: [{ code: 'old', message: 'Something about \u0007the model.', where: '' }],
+};
+
+const PLAN: Plan = {
+  halftone: '0.1.0',
+  model_sha256: SHA,
+  target: 'onnxruntime',
+  match: null,
+  options: {},
+  sites: SITES,
+  inputs: [],
+  warnings: [],
+};
+
+const ENCODINGS: Encodings = {
+  halftone: '0.1.0',
+  model_sha256: SHA,
+  method: 'minmax',
+  samples: 2,
+  encodings: { x: { format: 'uint8', scale: [0.1], zero_point: [0], axis: null, min: [0], max: [25.5] } },
+};
+
+function results(rows: SensitivityRow[], samples: SampleSet): SensitivityResults {
+  return {
+    ranking: rows.map(({ name, score }, i) => ({ rank: i + 1, name, score })),
+    halftone: {
+      version: '0.1.0',
+      model_sha256: SHA,
+      target: 'onnxruntime',
+      method: 'minmax',
+      metric: 'psnr',
+      higher_is_worse: false,
+      scored: ['z'],
+      samples: samples.count,
+      by: 'quantizer',
+      interval: [],
+      skipped: [],
+      warnings: samples.warnings,
+    },
+  };
+}
+
+const ROWS: SensitivityRow[] = [
+  { name: SITES[1]!.tensor, score: 40.125, role: 'weight', order: 1 },
+  { name: 'x', score: 60, role: 'activation', order: 0 },
+];
+
+export interface Fake {
+  /** What the package was asked for. */
+  calls: string[];
+  samples?: SampleSet;
+  /** Stops the sensitivity run after this many rows, as Ctrl-C does. */
+  stopAfter?: number;
+  /** Thrown when a model is opened. */
+  openError?: Error;
+  closed: boolean;
+}
+
+function fakeModel(fake: Fake): Model {
+  const model: Partial<Model> = {
+    name: 'net.onnx',
+    bytes: 1_234_567,
+    inspect: async () => SUMMARY,
+    plan: async (options) => {
+      fake.calls.push(`plan ${JSON.stringify(options)}`);
+      return PLAN;
+    },
+    checkPlan: async () => {
+      fake.calls.push('checkPlan');
+    },
+    calibrate: async (_plan, samples, options) => {
+      fake.samples = samples;
+      fake.calls.push(`calibrate ${options?.method}`);
+      options?.onProgress?.({ phase: 'calibrate', done: 1, total: 2, unit: 'runs' });
+      return { ...ENCODINGS, samples: samples.count };
+    },
+    sensitivity: (_plan, _encodings, samples, options) => {
+      fake.calls.push(`sensitivity ${options?.score ?? ''}`);
+      return {
+        results: async () => {
+          if (fake.stopAfter !== undefined) throw new HalftoneError('cancelled', 'Cancelled.');
+          return results(ROWS, samples);
+        },
+        partial: async () => results(ROWS.slice(0, fake.stopAfter), samples),
+        [Symbol.asyncIterator]: async function* () {
+          yield* ROWS;
+        },
+      };
+    },
+    quantize: async (_plan, encodings, options) => {
+      fake.calls.push(`quantize random=${options?.random}`);
+      const report = {
+        output: '',
+        bytes: 400_000,
+        float_bytes: 1_234_567,
+        nodes: 9,
+        quantized_nodes: { Conv: 2 },
+        sites: { quantized: 2, by_rule: { rule: 2 } },
+        sizes_by_type: { int8: 300_000 },
+        score: { simulated: null, fused: null },
+        warnings: encodings.samples === 0 ? [] : [],
+        changes: [],
+      };
+      return { model: new Blob(['the quantized model']), report };
+    },
+    score: async () => ({ simulated: 31.5, fused: 30.25, scored: ['z'] }),
+    close: async () => {},
+  };
+  return model as Model;
+}
+
+export interface Ended {
+  status: number;
+  out: string;
+  err: string;
+  fake: Fake;
+}
+
+/** Runs the command line in this process, in the current folder. */
+export async function run(args: string[], options: Partial<Fake> & { tty?: boolean } = {}): Promise<Ended> {
+  const fake: Fake = { calls: [], closed: false, ...options };
+  let [out, err] = ['', ''];
+  const engine: Partial<Engine> = {
+    open: async () => {
+      if (fake.openError !== undefined) throw fake.openError;
+      return fakeModel(fake);
+    },
+    close: async () => {
+      fake.closed = true;
+    },
+  };
+  const context: Context = {
+    terminal: {
+      out: (text) => (out += text),
+      err: (text) => (err += text),
+      errIsTty: options.tty === true,
+      now: () => 0,
+    },
+    halftone: {
+      version: '0.1.0',
+      createEngine: (chosen) => {
+        fake.calls.push(`engine ${JSON.stringify(chosen)}`);
+        return engine as Engine;
+      },
+      compare: async (_a, _b, samples) => ({
+        outputs: [{ name: 'z', psnr: 20, max_abs_error: 0.5, sqnr: null, cosine: 0.999 }],
+        samples: samples.count,
+        runner: 'web',
+        warnings: samples.warnings,
+      }),
+    },
+    signal: new AbortController().signal,
+  };
+  const status = await main(args, context);
+  return { status, out, err, fake };
+}
