@@ -31,6 +31,7 @@ interface BundledSample {
 export interface DemoOptions {
   /** False with --no-serve. */
   serve: boolean;
+  port?: number;
   quiet?: boolean;
   workers?: number;
 }
@@ -45,7 +46,7 @@ export async function demo(options: DemoOptions, context: Context): Promise<void
     });
   }
   await withWork(context, options, (work) => runSample(checkout, firstSample(checkout), work));
-  if (options.serve) await serve({}, context);
+  if (options.serve) await serve({ ...(options.port !== undefined && { port: options.port }) }, context);
 }
 
 function firstSample(checkout: string): BundledSample & { prediction: Classifier } {

@@ -102,6 +102,7 @@ function commands(context: Context): Command {
     .action((options) => serve(options, context));
   addEngineOptions(command('demo', 'everything on a bundled model (in a checkout), then the page'))
     .option('--no-serve', 'end without serving the page')
+    .option('--port <n>', 'where the page is served: default 8321 or the next free one', portNumber)
     .option('--quiet', 'no progress')
     .action((options) => demo(options, context));
   return program;
