@@ -89,10 +89,9 @@ if(HALFTONE_HWY_FROM_SYSTEM)
   add_library(halftone::hwy INTERFACE IMPORTED GLOBAL)
   target_link_libraries(halftone::hwy INTERFACE hwy::hwy)
 else()
-  halftone_provide(highway ${halftone_platform} halftone_hwy_prefix
-    -DHWY_ENABLE_TESTS=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_CONTRIB=OFF -DBUILD_SHARED_LIBS=OFF
-    -DHWY_FORCE_STATIC_LIBS=ON)
+  halftone_provide(highway ${halftone_platform} halftone_hwy_prefix)
   halftone_import_static(halftone::hwy "${halftone_hwy_prefix}/lib/libhwy.a" "${halftone_hwy_prefix}/include")
+  target_compile_definitions(halftone::hwy INTERFACE HWY_STATIC_DEFINE)
   list(APPEND HALFTONE_BUNDLED_LIBRARIES "${halftone_hwy_prefix}/lib/libhwy.a")
 endif()
 

@@ -1,0 +1,82 @@
+# Gathers passed and failed tests over the suites of one `./test`. Sourced after common.sh.
+
+results="$project/build/test-results"
+total_passed=0
+total_failed=0
+
+start_counting() {
+  rm -rf "$results"
+  mkdir -p "$results"
+}
+
+# count PASSED FAILED: adds to the running suite.
+count() {
+  suite_passed=$((suite_passed + $1))
+  suite_failed=$((suite_failed + $2))
+}
+
+# step WHAT COMMAND [ARG...]: a command that is one test of its own.
+step() {
+  local what="$1"
+  shift
+  if "$@"; then
+    count 1 0
+  else
+    say "FAILED: $what"
+    count 0 1
+  fi
+}
+
+# count_catch2 FILE: from Catch2's JSON report. No report means that the program died, which is one failed test.
+count_catch2() {
+  count_from "$1" 'const t = r["test-run"].totals["test-cases"]; [t.passed + t["fail-but-ok"], t.failed]'
+}
+
+# count_vitest FILE: from vitest's JSON report. A file that fails to load is a failure without failed tests.
+count_vitest() {
+  count_from "$1" '[r.numPassedTests, r.numFailedTests + r.testResults.filter(
+    (f) => f.status === "failed" && !f.assertionResults.some((a) => a.status === "failed")).length]'
+}
+
+# count_from FILE EXPRESSION: EXPRESSION makes [passed, failed] of the parsed report r.
+count_from() {
+  local figures
+  if figures="$(node -e '
+    const r = JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8"));
+    const [passed, failed] = eval(process.argv[2]);
+    console.log(Number(passed), Number(failed));' "$1" "$2" 2>/dev/null)"; then
+    # shellcheck disable=SC2086 # two numbers
+    count $figures
+  else
+    say "FAILED: no report in ${1#"$project"/}"
+    count 0 1
+  fi
+}
+
+# run_suite NAME: runs suite_NAME. Its status matters only when nothing was counted as failed (it broke off early).
+run_suite() {
+  local name="$1" start="$SECONDS" status=0
+  suite_passed=0
+  suite_failed=0
+  say "suite $name"
+  "suite_$name" || status=$?
+  if [ "$status" != 0 ] && [ "$suite_failed" = 0 ]; then
+    say "FAILED: suite $name broke off with status $status"
+    suite_failed=1
+  fi
+  if [ "$((suite_passed + suite_failed))" = 0 ]; then
+    say "FAILED: suite $name ran nothing"
+    suite_failed=1
+  fi
+  total_passed=$((total_passed + suite_passed))
+  total_failed=$((total_failed + suite_failed))
+  printf '%-10s %5d passed %5d failed  %4d s\n' "$name" "$suite_passed" "$suite_failed" "$((SECONDS - start))" |
+    tee -a "$results/summary"
+}
+
+finish_counting() {
+  printf '\n'
+  cat "$results/summary"
+  printf '%d passed, %d failed\n' "$total_passed" "$total_failed"
+  [ "$total_failed" = 0 ]
+}

@@ -1,0 +1,40 @@
+"""Reads `ninja -t deps`; prints a line "KEY SOURCE" for each of our sources that it compiled.
+
+KEY covers the contents of every file of ours that the source includes, the names of all others (they live in folders
+that are named after their content), and the rules.
+"""
+
+import hashlib
+import pathlib
+import sys
+
+
+def records(lines, folder):
+    """Yields the list of files of each object: its source first, as ninja records it."""
+    files = []
+    for line in lines:
+        if line.startswith("    "):
+            files.append((folder / line.strip()).resolve())
+        elif files:
+            yield files
+            files = []
+    if files:
+        yield files
+
+
+def main():
+    project, folder, rules = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
+    digests = {}
+    for files in records(sys.stdin, folder):
+        source = files[0]
+        if source.suffix != ".cc" or project not in source.parents:
+            continue
+        key = hashlib.sha256(rules.encode())
+        for file in sorted(files):
+            if project in file.parents and file not in digests:
+                digests[file] = hashlib.sha256(file.read_bytes()).digest()
+            key.update(str(file).encode() + b"\0" + digests.get(file, b""))
+        print(key.hexdigest(), source)
+
+
+main()
