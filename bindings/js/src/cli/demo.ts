@@ -4,7 +4,15 @@ import { join, relative } from 'node:path';
 import { type ImageOptions, openPaths, readSamples } from '../samples/index.js';
 import { HalftoneError } from '../shared/errors.js';
 import { jsonFile } from '../shared/result_files.js';
-import type { Encodings, Plan, QuantizeReport, SensitivityResults } from '../types.js';
+import type {
+  Encodings,
+  Model,
+  ModelSummary,
+  Plan,
+  QuantizeReport,
+  SampleSet,
+  SensitivityResults,
+} from '../types.js';
 import { summaryText } from './inspect.js';
 import { writeOutput } from './output_files.js';
 import { checkoutFolder } from './package_files.js';
@@ -63,11 +71,39 @@ async function runSample(
   sample: BundledSample & { prediction: Classifier },
   work: Work,
 ): Promise<void> {
+  const ready = await prepare(checkout, sample, work);
+  const { model, summary, plan, samples, encodings, stem } = ready;
+  const results = await rank(ready, work);
+  const written = await model.quantize(plan, encodings, work.call);
+  const { simulated, fused } = await model.score(plan, encodings, samples, work.call);
+  const output = join('out', `${stem}.qdq.onnx`);
+  const report: QuantizeReport = { ...written.report, output, score: { simulated, fused } };
+  work.say(`${reportText(report)}\n`);
+  work.warn(report.warnings);
+
+  const quantized = await work.engine.open(written.model, { name: `${stem}.qdq.onnx`, ...work.call });
+  const predictions = await predictBoth(model, quantized, samples, sample.prediction, work.call);
+  work.say(`${predictionsText(predictions)}\n`);
+  const { title, description } = sample;
+  const page = reportPage({ title, description, summary, plan, samples, results, report, predictions });
+  await writeAll(checkout, { output, model: written.model, plan, encodings, results, page }, work);
+}
+
+interface Ready {
+  model: Model;
+  summary: ModelSummary;
+  plan: Plan;
+  samples: SampleSet;
+  encodings: Encodings;
+  stem: string;
+}
+
+/** Opens, plans and calibrates, saying each. */
+async function prepare(checkout: string, sample: BundledSample, work: Work): Promise<Ready> {
   const path = join(checkout, 'node_modules', sample.model.package, sample.model.path);
   const model = await work.openModel(path);
   const summary = await model.inspect();
   work.say(`${sample.title}. ${sample.description}\n\n${summaryText(summary)}\n`);
-
   const plan = await model.plan({ target: 'onnxruntime' });
   work.say(`Plan for ${plan.target}: ${sitesText(plan.sites)}\n`);
 
@@ -76,46 +112,20 @@ async function runSample(
   const samples = await readSamples(short, summary.model.inputs, sample.images ?? {});
   work.warn(samples.warnings);
   const encodings = await model.calibrate(plan, samples, { method: 'minmax', ...work.call });
-  work.say(
-    `Calibrated: ${Object.keys(encodings.encodings).length} tensors over ${encodings.samples} samples by ${encodings.method}\n\n`,
-  );
+  const count = Object.keys(encodings.encodings).length;
+  work.say(`Calibrated: ${count} tensors over ${encodings.samples} samples by ${encodings.method}\n\n`);
+  return { model, summary, plan, samples, encodings, stem: modelStem(path) };
+}
 
+async function rank({ model, plan, samples, encodings }: Ready, work: Work): Promise<SensitivityResults> {
   const results = await model.sensitivity(plan, encodings, samples, work.call).results();
   const { ranking, halftone } = results;
-  work.say(
-    `The ${Math.min(SHOWN, ranking.length)} most sensitive of ${ranking.length} quantizers, each alone; PSNR of ${printable(halftone.scored.join(', '))}\n`,
-  );
-  work.say(`${rankingTable(results, plan, SHOWN)}\n`);
+  const shown = Math.min(SHOWN, ranking.length);
+  const scored = printable(halftone.scored.join(', '));
+  work.say(`The ${shown} most sensitive of ${ranking.length} quantizers, each alone; PSNR of ${scored}\n`);
+  work.say(`${rankingTable(results, plan, shown)}\n`);
   work.warn(halftone.warnings);
-
-  const written = await model.quantize(plan, encodings, work.call);
-  const score = await model.score(plan, encodings, samples, work.call);
-  const output = join('out', `${modelStem(path)}.qdq.onnx`);
-  const report: QuantizeReport = {
-    ...written.report,
-    output,
-    score: { simulated: score.simulated, fused: score.fused },
-  };
-  work.say(`${reportText(report)}\n`);
-  work.warn(report.warnings);
-
-  const quantized = await work.engine.open(written.model, {
-    name: `${modelStem(path)}.qdq.onnx`,
-    ...work.call,
-  });
-  const predictions = await predictBoth(model, quantized, samples, sample.prediction, work.call);
-  work.say(`${predictionsText(predictions)}\n`);
-  const page = reportPage({
-    title: sample.title,
-    description: sample.description,
-    summary,
-    plan,
-    samples,
-    results,
-    report,
-    predictions,
-  });
-  await writeAll(checkout, { output, model: written.model, plan, encodings, results, page }, work);
+  return results;
 }
 
 function predictionsText(predictions: readonly Prediction[]): string {

@@ -61,9 +61,17 @@ function commands(context: Context): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => context.terminal.out(text), writeErr: () => {} });
 
-  const command = (name: string, description: string) =>
-    program.command(name).description(description).allowExcessArguments(false);
+  addModelCommands(program, context);
+  addPageCommands(program, context);
+  return program;
+}
 
+function add(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).allowExcessArguments(false);
+}
+
+function addModelCommands(program: Command, context: Context): void {
+  const command = (name: string, description: string) => add(program, name, description);
   addEngineOptions(
     addOutputOptions(
       command('inspect <model>', 'what is in a model, and what blocks quantizing it'),
@@ -96,16 +104,18 @@ function commands(context: Context): Command {
   addSampleOptions(addEngineOptions(comparing)).action((a, b, options) =>
     compareModels(a, b, options, context),
   );
-  command('serve', 'the page, on this machine only')
+}
+
+function addPageCommands(program: Command, context: Context): void {
+  add(program, 'serve', 'the page, on this machine only')
     .option('--port <n>', 'default: 8321 or the next free one', portNumber)
     .addOption(new Option('--host <address>', 'listen on another address than this machine’s own').hideHelp())
     .action((options) => serve(options, context));
-  addEngineOptions(command('demo', 'everything on a bundled model (in a checkout), then the page'))
+  addEngineOptions(add(program, 'demo', 'everything on a bundled model (in a checkout), then the page'))
     .option('--no-serve', 'end without serving the page')
     .option('--port <n>', 'where the page is served: default 8321 or the next free one', portNumber)
     .option('--quiet', 'no progress')
     .action((options) => demo(options, context));
-  return program;
 }
 
 function portNumber(text: string): number {
