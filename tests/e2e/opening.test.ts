@@ -65,11 +65,11 @@ describe('first screen', () => {
   }
 
   test('asks for little, and for nothing of a sample or the runtime before a click', async () => {
-    bench.server.requests.length = 0;
+    bench.requests.length = 0;
     const page = await bench.page();
     await page.waitForLoadState('networkidle');
-    expect(bench.server.requests.length).toBeLessThanOrEqual(8);
-    expect(bench.server.requests.filter((path) => /samples|ort-/.test(path))).toEqual([]);
+    expect(bench.requests.length).toBeLessThanOrEqual(8);
+    expect(bench.requests.filter((path) => /samples|ort-/.test(path))).toEqual([]);
     await page.context().close();
   });
 });

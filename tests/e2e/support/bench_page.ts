@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { startServer, type TestServer } from './server.js';
+import { type PageServer, startPageServer } from '../../../bindings/js/src/cli/page_server.js';
 
+export const kRoot = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+export const kSite = fileURLToPath(new URL('../../../bindings/js/dist/web', import.meta.url));
 export const kGraphs = fileURLToPath(new URL('../../golden/graphs', import.meta.url));
 
 export function graph(name: string): string {
@@ -24,10 +26,12 @@ export function fileAt(path: string, name = basename(path)): DropFile {
 export class Workbench {
   /** Console errors and exceptions of every page; a test that expects none asserts that it is empty. */
   readonly complaints: string[] = [];
+  /** Paths on the page's own origin, in the order they were asked for. */
+  readonly requests: string[] = [];
 
   private constructor(
     readonly browser: Browser,
-    readonly server: TestServer,
+    readonly server: PageServer,
   ) {}
 
   static async start({ headers = true } = {}): Promise<Workbench> {
@@ -35,7 +39,7 @@ export class Workbench {
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     });
-    return new Workbench(browser, await startServer({ headers }));
+    return new Workbench(browser, await startPageServer({ root: kSite, port: 0, headers }));
   }
 
   async stop(): Promise<void> {
@@ -54,8 +58,9 @@ export class Workbench {
     page.on('console', (message) => {
       if (message.type() === 'error') this.complaints.push(message.text());
     });
+    page.on('request', (request) => this.requests.push(new URL(request.url()).pathname));
     page.on('pageerror', (error) => this.complaints.push(String(error)));
-    await page.goto(`${this.server.origin}/${hash}`);
+    await page.goto(`${this.server.address}${hash}`);
     return page;
   }
 }

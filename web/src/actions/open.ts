@@ -114,9 +114,9 @@ function replaceSession(model: Model, files: OpenFiles, summary: Awaited<ReturnT
   session.value = { model, fileName: files.model.name, summary, revision, bundled: files.bundled ?? null };
   if (previous !== null) {
     selected.value = null;
+    step.value = 'model'; // The first model keeps what the address said.
     void previous.model.close();
   }
-  step.value = 'model';
   void prepareRuns();
   const name = printable(files.model.name);
   announce(`${name} is open: ${bytes(summary.model.bytes)}, ${counted(summary.nodes, 'node')}.`);

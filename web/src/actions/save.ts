@@ -9,15 +9,19 @@ import { type JobContext, type Outcome, runJob } from './job';
 
 /** The name of the model that is written: NAME.qdq.onnx. */
 export function outputName(fileName: string): string {
-  return `${fileName.replace(/\.onnx$/i, '')}.qdq.onnx`;
+  return `${fileName.replace(/(?<=.)\.[^.]*$/, '')}.qdq.onnx`;
 }
+
+/** Protobuf can't hold more in one file; weights then go into a second one. */
+const kOneFileBytes = 2 ** 31 - 2 ** 24;
 
 export async function quantize(): Promise<Outcome> {
   const [current, made, set, found] = [session.value, plan.value?.value, samples.value?.set, encodings.value];
   if (current === null || made === undefined || set === undefined || found === null) return 'failed';
   const outcome = await runJob('save', 'Writing the model', async (context) => {
     const { signal, onProgress, begin } = context;
-    const result = await current.model.quantize(made, found.value, { signal, onProgress, random: set.random });
+    const external = current.model.bytes > kOneFileBytes ? { externalData: `${outputName(current.fileName)}.data` } : {};
+    const result = await current.model.quantize(made, found.value, { signal, onProgress, random: set.random, ...external });
     saved.value = { value: { result, score: null, predictions: null }, key: found.key };
     begin('Scoring the quantized model', set.count);
     const score = await current.model.score(made, found.value, set, { signal, onProgress });
@@ -43,7 +47,7 @@ async function comparePredictions(
   let output = '';
   let index = 0;
   for await (const deployed of bench().runDeployed(quantized, name, set, signal)) {
-    const reference = await model.run(await set.load(index), { signal });
+    const reference = await model.run(await set.load(index), { optimization: 'default', signal });
     const found = firstPrediction(reference, deployed);
     if (found === null) return null;
     output = found.output;
