@@ -177,11 +177,15 @@ function readJson<T>(path: string): T {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as T;
   } catch (cause) {
-    throw new HalftoneError('invalid_policy', `${path} is not JSON: ${(cause as Error).message}.`, {
-      where: path,
-      next: 'Write it again with halftone.',
-      cause,
-    });
+    throw new HalftoneError(
+      'invalid_policy',
+      `${path} is not JSON: ${(cause as Error).message.replace(/\s+/g, ' ')}.`,
+      {
+        where: path,
+        next: 'Write it again with halftone.',
+        cause,
+      },
+    );
   }
   throw new HalftoneError('invalid_policy', `${path} holds no JSON object.`, {
     where: path,

@@ -21,7 +21,8 @@ export async function openJson(file: SampleFile): Promise<StoredArray[][]> {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    return fail(`is not JSON: ${(cause as Error).message}`);
+    // The engine's message quotes the text, line breaks and all.
+    return fail(`is not JSON: ${(cause as Error).message.replace(/\s+/g, ' ')}`);
   }
   if (Array.isArray(value) && value.length > 0 && value.every(isObject)) {
     return value.map((sample) => objectArrays(sample as Record<string, unknown>, file.name, fail));
