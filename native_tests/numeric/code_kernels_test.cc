@@ -2,7 +2,7 @@
 // outside.
 #include <catch2/catch_all.hpp>
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -117,7 +117,7 @@ void compare(const Kernel& kernel, const Job& job, const std::vector<std::uint8_
   std::vector<std::uint8_t> expected(out_bytes);
   kernel.run(numeric::reference_code_kernels(), job, in.data(), expected.data());
   GuardedBytes input(in.size(), offset);
-  std::memcpy(input.data(), in.data(), in.size());
+  std::copy(in.begin(), in.end(), input.data());
   GuardedBytes output(out_bytes, offset);
   const CodeKernelSet& set = numeric::simd_code_kernels();
   INFO(set.instruction_set << " " << kernel.name << " " << job.info->name << ", rows " << job.rows

@@ -142,7 +142,7 @@ void check_quantize(const Case& c, const json& from) {
   const auto expected = c.expected.get<std::vector<std::int32_t>>();
   const Result<QuantGrid> grid = quant_grid(c.format, c.dims, c.axis, c.scales, c.zero_points, c.block_size);
   REQUIRE(grid.ok());
-  std::vector<std::uint8_t> codes(code_byte_count(c.format, x.size()).value());
+  std::vector<std::uint8_t> codes(static_cast<std::size_t>(code_byte_count(c.format, x.size()).value()));
   REQUIRE(quantize(FloatView(x), grid.value(), codes).ok());
   CHECK(codes == code_bytes(expected, c.format));
   const NumberFormatInfo& info = number_format_info(c.format);
@@ -169,7 +169,8 @@ void check_quantize_half(const Case& c, const json& from) {
   const std::vector<float> unit = {1.0F};
   const Result<QuantGrid> grid = quant_grid(c.format, c.dims, std::nullopt, unit, c.zero_points);
   REQUIRE(grid.ok());
-  std::vector<std::uint8_t> codes(code_byte_count(c.format, quotients.size()).value());
+  std::vector<std::uint8_t> codes(
+      static_cast<std::size_t>(code_byte_count(c.format, quotients.size()).value()));
   REQUIRE(quantize(FloatView(quotients), grid.value(), codes).ok());
   std::vector<std::int32_t> expected = reference;
   for (std::size_t i = 0; i < quotients.size(); ++i) {

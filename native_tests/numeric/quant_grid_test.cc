@@ -79,7 +79,7 @@ TEST_CASE("Every layout and format equals the formula", "[numeric]") {
     for (const NumberFormat format : kernel_cases::quantize_formats()) {
       const NumberFormatInfo& info = number_format_info(format);
       INFO(shape.what << " " << info.name << " seed " << Catch::getSeed());
-      const std::size_t count = element_count(shape.dims).value();
+      const auto count = static_cast<std::size_t>(element_count(shape.dims).value());
       GridLayout layout = GridLayout::per_tensor(count);
       if (shape.axis) {
         layout = (shape.block_size == 0 ? GridLayout::per_axis(shape.dims, *shape.axis)
@@ -101,7 +101,7 @@ TEST_CASE("Every layout and format equals the formula", "[numeric]") {
       const Result<QuantGrid> grid =
           quant_grid(format, shape.dims, shape.axis, scales, zero_points, shape.block_size);
       REQUIRE(grid.ok());
-      std::vector<std::uint8_t> codes(code_byte_count(format, count).value());
+      std::vector<std::uint8_t> codes(static_cast<std::size_t>(code_byte_count(format, count).value()));
       REQUIRE(quantize(FloatView(x), grid.value(), codes).ok());
       std::vector<float> dequantized(count);
       REQUIRE(dequantize(codes, grid.value(), MutableFloatView(dequantized)).ok());

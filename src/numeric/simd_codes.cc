@@ -125,33 +125,51 @@ void quantize_rows(const std::uint8_t* x, std::size_t rows, std::size_t length, 
   }
 }
 
-// Vector `vector` of a step that starts at element `at` of the period.
-HWY_INLINE FloatVec periodic_sum(const std::uint8_t* x, std::size_t vector, const PeriodicGrid& grid,
-                                 std::size_t at, FloatVec* scale_out, FloatVec* zero_point_out) {
+// A place in a repeating list of scales, and the constants that all of it shares. A local copy of what
+// PeriodicGrid says: codes are bytes, which may alias anything, so the compiler would read a grid behind a
+// reference again after every store.
+struct PeriodicVectors {
+  const float* scales;
+  const float* zero_points;
+  FloatVec lowest;
+  FloatVec highest;
+};
+
+HWY_INLINE PeriodicVectors periodic_vectors(const PeriodicGrid& grid) {
   const FloatTag df;
-  const FloatVec scale = hn::LoadU(df, grid.scales + at + vector * kLanes);
-  const FloatVec zero_point = hn::LoadU(df, grid.zero_points + at + vector * kLanes);
-  const FloatVec low = hn::Sub(hn::Set(df, static_cast<float>(grid.lowest)), zero_point);
-  const FloatVec high = hn::Sub(hn::Set(df, static_cast<float>(grid.highest)), zero_point);
-  *scale_out = scale;
-  *zero_point_out = zero_point;
-  return rounded(load_floats(x + vector * kLanes * sizeof(float)), scale, low, high);
+  return {grid.scales, grid.zero_points, hn::Set(df, static_cast<float>(grid.lowest)),
+          hn::Set(df, static_cast<float>(grid.highest))};
 }
 
-HWY_INLINE IntVec periodic_codes(const std::uint8_t* x, std::size_t vector, const PeriodicGrid& grid,
-                                 std::size_t at) {
+HWY_INLINE PeriodicVectors at_element(const PeriodicVectors& grid, std::size_t at) {
+  return {grid.scales + at, grid.zero_points + at, grid.lowest, grid.highest};
+}
+
+struct PeriodicSum {
+  FloatVec sum;
   FloatVec scale;
   FloatVec zero_point;
-  const FloatVec sum = periodic_sum(x, vector, grid, at, &scale, &zero_point);
+};
+
+HWY_INLINE PeriodicSum periodic_sum(const std::uint8_t* x, std::size_t vector, const PeriodicVectors& grid) {
+  const FloatVec scale = hn::LoadU(FloatTag(), grid.scales + vector * kLanes);
+  const FloatVec zero_point = hn::LoadU(FloatTag(), grid.zero_points + vector * kLanes);
+  const FloatVec value = load_floats(x + vector * kLanes * sizeof(float));
+  return {rounded(value, scale, hn::Sub(grid.lowest, zero_point), hn::Sub(grid.highest, zero_point)), scale,
+          zero_point};
+}
+
+HWY_INLINE IntVec periodic_codes(const std::uint8_t* x, std::size_t vector, const PeriodicVectors& grid) {
+  const PeriodicSum got = periodic_sum(x, vector, grid);
   // Both addends are whole numbers below 2^24: exact.
-  return hn::Sub(hn::BitCast(IntTag(), hn::Add(sum, zero_point)), hn::Set(IntTag(), kRounderBits));
+  return hn::Sub(hn::BitCast(IntTag(), hn::Add(got.sum, got.zero_point)), hn::Set(IntTag(), kRounderBits));
 }
 
 template <typename T>
-HWY_INLINE void quantize_periodic_step(const std::uint8_t* x, const PeriodicGrid& grid, std::size_t at,
+HWY_INLINE void quantize_periodic_step(const std::uint8_t* x, const PeriodicVectors& grid,
                                        std::uint8_t* codes) {
-  store_codes<T>(periodic_codes(x, 0, grid, at), periodic_codes(x, 1, grid, at),
-                 periodic_codes(x, 2, grid, at), periodic_codes(x, 3, grid, at), codes);
+  store_codes<T>(periodic_codes(x, 0, grid), periodic_codes(x, 1, grid), periodic_codes(x, 2, grid),
+                 periodic_codes(x, 3, grid), codes);
 }
 
 // The last `left` elements of a period as a grid that may be read a whole step far.
@@ -160,13 +178,13 @@ struct GridScratch {
   HWY_ALIGN float zero_points[kStep];
 };
 
-HWY_INLINE PeriodicGrid tail_grid(GridScratch& scratch, const PeriodicGrid& grid, std::size_t at,
-                                  std::size_t left) {
+HWY_INLINE PeriodicVectors tail_grid(GridScratch& scratch, const PeriodicVectors& grid, std::size_t at,
+                                     std::size_t left) {
   for (std::size_t i = 0; i < kStep; ++i) {
     scratch.scales[i] = i < left ? grid.scales[at + i] : 1.0F;
     scratch.zero_points[i] = i < left ? grid.zero_points[at + i] : 0.0F;
   }
-  return {scratch.scales, scratch.zero_points, kStep, grid.lowest, grid.highest};
+  return {scratch.scales, scratch.zero_points, grid.lowest, grid.highest};
 }
 
 HWY_INLINE std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
@@ -174,17 +192,19 @@ HWY_INLINE std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a 
 template <typename T>
 void quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
                        std::uint8_t* codes) {
+  const PeriodicVectors vectors = periodic_vectors(grid);
+  const std::size_t period = grid.period;
   while (count > 0) {
-    const std::size_t run = smaller(count, grid.period);
+    const std::size_t run = smaller(count, period);
     std::size_t at = 0;
     for (; at + kStep <= run; at += kStep) {
-      quantize_periodic_step<T>(x + at * sizeof(float), grid, at, codes + at * sizeof(T));
+      quantize_periodic_step<T>(x + at * sizeof(float), at_element(vectors, at), codes + at * sizeof(T));
     }
     if (at < run) {
       Scratch scratch;
       GridScratch grid_scratch;
       fill_scratch(scratch, x + at * sizeof(float), (run - at) * sizeof(float));
-      quantize_periodic_step<T>(scratch.in, tail_grid(grid_scratch, grid, at, run - at), 0, scratch.out);
+      quantize_periodic_step<T>(scratch.in, tail_grid(grid_scratch, vectors, at, run - at), scratch.out);
       std::memcpy(codes + at * sizeof(T), scratch.out, (run - at) * sizeof(T));
     }
     x += run * sizeof(float);
@@ -233,12 +253,12 @@ void dequantize_rows(const std::uint8_t* codes, std::size_t rows, std::size_t le
 }
 
 template <typename T>
-HWY_INLINE void dequantize_periodic_step(const std::uint8_t* codes, const PeriodicGrid& grid, std::size_t at,
+HWY_INLINE void dequantize_periodic_step(const std::uint8_t* codes, const PeriodicVectors& grid,
                                          std::uint8_t* y) {
   for (std::size_t vector = 0; vector < 4; ++vector) {
-    const FloatVec scale = hn::LoadU(FloatTag(), grid.scales + at + vector * kLanes);
+    const FloatVec scale = hn::LoadU(FloatTag(), grid.scales + vector * kLanes);
     const IntVec zero_point =
-        hn::ConvertTo(IntTag(), hn::LoadU(FloatTag(), grid.zero_points + at + vector * kLanes));
+        hn::ConvertTo(IntTag(), hn::LoadU(FloatTag(), grid.zero_points + vector * kLanes));
     store_floats(dequantized<T>(codes, vector, zero_point, scale), y + vector * kLanes * sizeof(float));
   }
 }
@@ -246,17 +266,19 @@ HWY_INLINE void dequantize_periodic_step(const std::uint8_t* codes, const Period
 template <typename T>
 void dequantize_periodic(const std::uint8_t* codes, std::size_t count, const PeriodicGrid& grid,
                          std::uint8_t* y) {
+  const PeriodicVectors vectors = periodic_vectors(grid);
+  const std::size_t period = grid.period;
   while (count > 0) {
-    const std::size_t run = smaller(count, grid.period);
+    const std::size_t run = smaller(count, period);
     std::size_t at = 0;
     for (; at + kStep <= run; at += kStep) {
-      dequantize_periodic_step<T>(codes + at * sizeof(T), grid, at, y + at * sizeof(float));
+      dequantize_periodic_step<T>(codes + at * sizeof(T), at_element(vectors, at), y + at * sizeof(float));
     }
     if (at < run) {
       Scratch scratch;
       GridScratch grid_scratch;
       fill_scratch(scratch, codes + at * sizeof(T), (run - at) * sizeof(T));
-      dequantize_periodic_step<T>(scratch.in, tail_grid(grid_scratch, grid, at, run - at), 0, scratch.out);
+      dequantize_periodic_step<T>(scratch.in, tail_grid(grid_scratch, vectors, at, run - at), scratch.out);
       std::memcpy(y + at * sizeof(float), scratch.out, (run - at) * sizeof(float));
     }
     codes += run * sizeof(T);
@@ -298,29 +320,29 @@ void fake_quantize_rows(const std::uint8_t* x, std::size_t rows, std::size_t len
   }
 }
 
-HWY_INLINE void fake_quantize_periodic_step(const std::uint8_t* x, const PeriodicGrid& grid, std::size_t at,
+HWY_INLINE void fake_quantize_periodic_step(const std::uint8_t* x, const PeriodicVectors& grid,
                                             std::uint8_t* y) {
   for (std::size_t vector = 0; vector < 4; ++vector) {
-    FloatVec scale;
-    FloatVec zero_point;
-    const FloatVec sum = periodic_sum(x, vector, grid, at, &scale, &zero_point);
-    store_floats(fake_quantized(sum, scale), y + vector * kLanes * sizeof(float));
+    const PeriodicSum got = periodic_sum(x, vector, grid);
+    store_floats(fake_quantized(got.sum, got.scale), y + vector * kLanes * sizeof(float));
   }
 }
 
 void fake_quantize_periodic(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
                             std::uint8_t* y) {
+  const PeriodicVectors vectors = periodic_vectors(grid);
+  const std::size_t period = grid.period;
   while (count > 0) {
-    const std::size_t run = smaller(count, grid.period);
+    const std::size_t run = smaller(count, period);
     std::size_t at = 0;
     for (; at + kStep <= run; at += kStep) {
-      fake_quantize_periodic_step(x + at * sizeof(float), grid, at, y + at * sizeof(float));
+      fake_quantize_periodic_step(x + at * sizeof(float), at_element(vectors, at), y + at * sizeof(float));
     }
     if (at < run) {
       Scratch scratch;
       GridScratch grid_scratch;
       fill_scratch(scratch, x + at * sizeof(float), (run - at) * sizeof(float));
-      fake_quantize_periodic_step(scratch.in, tail_grid(grid_scratch, grid, at, run - at), 0, scratch.out);
+      fake_quantize_periodic_step(scratch.in, tail_grid(grid_scratch, vectors, at, run - at), scratch.out);
       std::memcpy(y + at * sizeof(float), scratch.out, (run - at) * sizeof(float));
     }
     x += run * sizeof(float);
