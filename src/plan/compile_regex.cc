@@ -92,6 +92,10 @@ class RegexParser {
       fail(std::string("has a ") + peek() + " with nothing to repeat");
       return {};
     }
+    if (peek() == '{') {
+      fail("has a { that is no repetition; write \\{ for the character");
+      return {};
+    }
     repeatable = true;
     return {match_character(take_point())};
   }

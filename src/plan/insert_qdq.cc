@@ -1,5 +1,7 @@
 // The deployable model: Q/DQ pairs, integer weights, and where it came from.
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "halftone/rewrite.h"
@@ -75,6 +77,15 @@ void write_origin(const Plan& plan, const Provenance& provenance, ModelEditor& e
   if (provenance.random_data) editor.set_metadata("halftone.random_data", "true");
 }
 
+// What the rewrite did to the file as a whole is in the new model's warnings; those of the base are no change.
+void say_new_warnings(const Model& before, const Model& after, std::vector<Change>& changes) {
+  std::set<std::pair<std::string_view, std::string_view>> known;
+  for (const Warning& warning : before.warnings()) known.emplace(warning.code, warning.message);
+  for (const Warning& warning : after.warnings()) {
+    if (known.emplace(warning.code, warning.message).second) changes.push_back({warning.message, warning.where});
+  }
+}
+
 // The model that the plan's names are looked up in, raised if need be.
 Result<std::shared_ptr<const Model>> prepared(const std::shared_ptr<const Model>& model, const Plan& plan,
                                               std::vector<Change>& changes) {
@@ -118,6 +129,7 @@ Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model>& model, con
   Result<std::shared_ptr<const Model>> finished = std::move(editor).finish();
   if (!finished.ok()) return finished.error();
   result.model = std::move(finished).value();
+  say_new_warnings(*model, *result.model, result.changes);
   return result;
 }
 

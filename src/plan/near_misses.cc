@@ -48,7 +48,7 @@ std::vector<std::string_view> near_misses(std::string_view wanted, const std::ve
   std::vector<std::string_view> result;
   if (wanted.empty() || wanted.size() > kLongestCompared) return result;
   const std::string key = lowered(wanted);
-  const std::size_t most = std::min<std::size_t>(8, std::max<std::size_t>(1, key.size() / 3));
+  const std::size_t most = std::min<std::size_t>(8, (key.size() + 2) / 3);
   std::vector<std::pair<std::size_t, std::size_t>> found;  // distance, index
   for (std::size_t index = 0; index < names.size(); ++index) {
     if (names[index].size() > kLongestCompared || names[index].empty()) continue;

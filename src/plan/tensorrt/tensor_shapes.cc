@@ -1,0 +1,20 @@
+#include "plan/tensorrt/tensor_shapes.h"
+
+namespace halftone::tensorrt {
+
+TensorShapes::TensorShapes(const Graph& graph, const std::vector<std::pair<std::string, Shape>>& from_a_run) : graph_(graph) {
+  for (const auto& [name, shape] : from_a_run) {
+    if (const TensorId id = graph.find_tensor(name); id != kNone) measured_.insert_or_assign(id, shape);
+  }
+}
+
+std::optional<Shape> TensorShapes::of(TensorId tensor) const {
+  if (const auto found = measured_.find(tensor); found != measured_.end()) return found->second;
+  const std::optional<std::vector<Dimension>>& inferred = graph_.tensor(tensor).shape;
+  if (!inferred) return std::nullopt;
+  Shape shape;
+  for (const Dimension& dimension : *inferred) shape.push_back(dimension.value < 0 ? 1 : dimension.value);
+  return shape;
+}
+
+}  // namespace halftone::tensorrt
