@@ -11,8 +11,8 @@
 
 namespace halftone::kernel_cases {
 
-// Lengths around every vector width and unroll step in use: {0,1,2,3,N-1,N,N+1,2N-1,2N,2N+1,3N+2} for N =
-// 4…64, and a prime.
+// Lengths around every vector width and unroll step in use, and a prime:
+// {0, 1, 2, 3, N-1, N, N+1, 2N-1, 2N, 2N+1, 3N+2} for N = 4, 8, 16, 32, 64.
 std::vector<std::size_t> lengths();
 
 // Start offsets in bytes: aligned, one and three elements further, and one that no element is aligned to.

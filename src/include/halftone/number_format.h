@@ -1,10 +1,10 @@
 // The number formats that Halftone stores codes in: one closed list, one table of facts.
 //
-// A format is what a *code* is; how codes map to real numbers (scale, zero point, axis) is an Encoding, see
-// quant_params.h. Adding a format is one enumerator and one row of the table in number_format.cc. A code that
-// is no integer (a small float, an index into a codebook) gets a FormatKind of its own, so that every
-// function that needs integers refuses it by kind. Threading: constant data. Nothing here fails except by
-// returning nullopt.
+// A format is what a *code* is; how codes map to real numbers (scales, zero points, axis) is an Encoding, see
+// encoding.h. Adding a format is one enumerator and one row of the table in number_format.cc. A code that is
+// no integer (a small float, an index into a codebook) gets a FormatKind of its own, so that every function
+// that needs integers refuses it by kind.
+// Threading: constant data. Nothing here fails except by returning nullopt.
 #pragma once
 
 #include <cstdint>

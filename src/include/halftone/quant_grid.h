@@ -5,13 +5,13 @@
 // QuantizeLinear and DequantizeLinear in native x86-64 builds to the last bit, on every instruction set and
 // in WebAssembly.
 //
-//   quantize       code = saturate(round_half_even(x / scale) + zero_point), float32 division; NaN gives the
-//   lowest code,
-//                  +-infinity saturates. (onnxruntime in WebAssembly gives 0 for NaN.)
+//   quantize       code = saturate(round_half_even(x / scale) + zero_point), with a true float32 division
 //   dequantize     float32(code - zero_point) * scale, rounded once
 //   fake_quantize  dequantize(quantize(x)) without the codes in between
 //
-// No flush to zero: denormal values and scales count. Threading: plain functions. Ownership: views only.
+// NaN gives the lowest code (onnxruntime in WebAssembly gives 0 instead), +-infinity saturates. There is no
+// flush to zero: denormal values and scales count.
+// Threading: plain functions. Ownership: views only.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,13 @@ namespace halftone {
 
 // A row-major tensor seen as [outer, channels, inner] around the axis that scales vary along.
 //
-//   per tensor       one scale: outer 1, channels 1, inner = all elements
-//   per axis         scale c for element (o, c, i). Example: Conv weight [8, 3, 5, 5], axis 0: outer 1,
-//   channels 8, inner 75;
-//                    MatMul weight [64, 10], axis 1: outer 64, channels 10, inner 1
-//   blocked          block_size b > 0: scale (o, c / b, i) for element (o, c, i), row-major; the last block
-//   may be shorter
+//   per tensor  one scale: outer 1, channels 1, inner = all elements
+//   per axis    element (o, c, i) uses scale c
+//   blocked     block_size b > 0: element (o, c, i) uses scale (o, c / b, i), row-major; the last block of an
+//               axis may be shorter
+//
+// Examples: a Conv weight [8, 3, 5, 5] along axis 0 is outer 1, channels 8, inner 75; a MatMul weight
+// [64, 10] along axis 1 is outer 64, channels 10, inner 1.
 struct GridLayout {
   std::size_t outer = 1;
   std::size_t channels = 1;
@@ -59,9 +60,9 @@ struct QuantGrid {
   std::span<const std::int32_t> zero_points;
 };
 
-// The grid over a tensor of `dims`: per tensor without an axis, per axis, or blocked with a block size above
-// 0. Views the spans. Errors: as GridLayout, and kShapeMismatch if the number of scales or zero points
-// doesn't fit.
+// The grid over a tensor of `dims`: per tensor without an axis, per axis, or blocked with a block size that
+// is not 0. Views the spans.
+// Errors: as GridLayout, and kShapeMismatch if the number of scales or zero points doesn't fit.
 Result<QuantGrid> quant_grid(NumberFormat format, std::span<const std::int64_t> dims,
                              std::optional<std::int64_t> axis, std::span<const float> scales,
                              std::span<const std::int32_t> zero_points, std::int64_t block_size = 0);
@@ -69,11 +70,11 @@ Result<QuantGrid> quant_grid(NumberFormat format, std::span<const std::int64_t> 
 // Errors of the three functions below, checked in this order, before anything is written:
 //   kUnsupportedType  the format has no integer codes (quantize and fake_quantize: or is int32)
 //   kShapeMismatch    wrong number of elements, bytes, scales or zero points; the message has both numbers
-//   kInvalidPolicy    a scale that is not finite and positive (denormals are fine), a zero point outside the
-//   format's codes
+//   kInvalidPolicy    a scale that is not finite and positive (denormals are fine), or a zero point that is
+//                     no code of the format
 // Zero elements are fine and write nothing.
 
-// Precondition: `codes` has code_byte_count(format, x.size()) bytes and doesn't overlap x.
+// `codes` has code_byte_count(format, x.size()) bytes. Precondition: it doesn't overlap x.
 Result<void> quantize(FloatView x, const QuantGrid& grid, std::span<std::uint8_t> codes);
 
 // Also for int32, whose difference with the zero point is taken in 64 bits. Precondition: no overlap.

@@ -1,13 +1,13 @@
-// From ranges to scales and zero points, with the arithmetic of onnxruntime's quantization tool, to the last
-// bit.
+// From ranges to scales and zero points, to the last bit as onnxruntime's quantization tool computes them.
 //
 //   code = saturate(round_half_even(x / scale) + zero_point)      x / scale is a true float32 division
 //   x'   = float32(code - zero_point) * scale                     rounded once
 //
 // A scale made here is never 0, denormal or non-finite, and a range always includes 0, so that real 0 has a
 // code of its own. NaN and infinity have no place in a range: they are an error (kNonFinite) here, and
-// calibration says where they came from. Threading: plain functions. Error precedence: kUnsupportedType,
-// kShapeMismatch, kNonFinite, kInvalidPolicy, kTooLarge.
+// calibration says where they came from.
+// Threading: plain functions. Where two errors apply: kUnsupportedType, kShapeMismatch, kNonFinite,
+// kInvalidPolicy, kTooLarge, in this order.
 #pragma once
 
 #include <cstdint>
@@ -46,17 +46,18 @@ struct CodeRange {
 CodeRange spread_codes(NumberFormat format, Symmetry symmetry);
 
 // Scale and zero point for values in `range`.
-//   width = float32(max - min), scale64 = double(width) / (highest - lowest), scale = float32(scale64)
-//   asymmetric: zero_point = round_half_even(lowest - min / scale64), in double, before the scale is rounded
-//   to float32 symmetric:  zero_point = round_half_even((lowest + highest) / 2)
-// A range of [0, 0], or one whose scale64 is below the smallest normal float32, gives scale 1 and zero point
-// 0. (A width that overflows float32 is taken in double.) Errors: kUnsupportedType unless
-// is_quantize_format(format); kNonFinite; kInvalidPolicy if min > max.
+//   width      = float32(max - min); in double if that overflows
+//   scale64    = double(width) / (highest - lowest), of spread_codes()
+//   scale      = float32(scale64)
+//   zero_point = asymmetric: round_half_even(lowest - min / scale64), with the scale before its rounding
+//                symmetric:  round_half_even((lowest + highest) / 2)
+// A range of [0, 0], or one whose scale64 is below the smallest normal float32, gives scale 1, zero point 0.
+// Errors: kUnsupportedType unless is_quantize_format(format); kNonFinite; kInvalidPolicy if min > max.
 Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, ValueRange range);
 
-// Symmetric scales of a weight, one per channel, from the largest magnitude of each channel (>= 0): scale = 2
-// m / 254 for int8. A channel of zeros gets 1. Empty for no channels. Errors: as params_from_range;
-// kInvalidPolicy for a negative magnitude.
+// Symmetric scales of a weight, one per channel, from the largest magnitude m >= 0 of each channel: 2 m / 254
+// for int8. A channel of zeros gets 1. Empty for no channels.
+// Errors: as params_from_range, with "channel N" in `where`; kInvalidPolicy for a negative magnitude.
 Result<std::vector<float>> symmetric_channel_scales(NumberFormat format, std::span<const float> magnitudes);
 
 struct QuantizedBias {
@@ -64,10 +65,10 @@ struct QuantizedBias {
   std::vector<std::int32_t> codes;  // round_half_even(bias / scale) in double; zero point 0
 };
 
-// int32 codes of a bias. `weight_scales` has 1 element or one per element of `bias`. Empty codes for an empty
-// bias. Errors: kShapeMismatch for another number of scales; kNonFinite if a bias value or a scale is NaN or
-// infinite; kInvalidPolicy if a scale is not positive; kTooLarge if |bias| / scale reaches 2^31, or if the
-// product of the scales is not a normal float32: then the bias has to stay float. `where` is "channel N".
+// int32 codes of a bias. `weight_scales` has 1 element or one per element of `bias`. An empty bias has no
+// codes. Errors, with "channel N" in `where`: kShapeMismatch for another number of scales; kNonFinite if a
+// bias value or a scale is NaN or infinite; kInvalidPolicy if a scale is not positive; kTooLarge if |bias| /
+// scale reaches 2^31, or if the product of the scales is no normal float32: then the bias has to stay float.
 Result<QuantizedBias> quantize_bias(std::span<const float> bias, float input_scale,
                                     std::span<const float> weight_scales);
 

@@ -43,15 +43,14 @@ struct RangeStatistics {
 RangeStatistics range_of(FloatView x);
 
 // One record per channel of `layout` (per tensor: one; blocked: one per block, in the order of the scales).
-// The index in first_non_finite counts within the channel's own values, in row-major order. Errors:
-// kShapeMismatch if x has not layout.element_count() elements.
+// The index in first_non_finite counts within the channel's own values, in row-major order.
+// Errors: kShapeMismatch if x has not layout.element_count() elements.
 Result<std::vector<RangeStatistics>> channel_ranges(FloatView x, const GridLayout& layout);
 
-// Sums over pairs (e, a) of expected and actual values, in double. With e - a exact to double rounding, PSNR,
-// SQNR and cosine follow: see the members' names. If any input is not finite the sums it enters are infinite
-// or NaN: `expected` has something that is not finite exactly if expected_squares is not finite, `actual` if
-// actual_squares is not (float32 squares can't overflow a double). A NaN sum is always the same quiet NaN,
-// and max_abs_error is then error_squares.
+// Sums over pairs (e, a) of expected and actual values, in double: what PSNR, SQNR and cosine are made of.
+// `expected` has something that is not finite exactly if expected_squares is not finite, and `actual` exactly
+// if actual_squares is not, since squares of float32 can't overflow a double. A NaN sum is always the same
+// quiet NaN. Where error_squares is not finite, max_abs_error equals it.
 struct ErrorSums {
   std::uint64_t count = 0;
   double error_squares = 0.0;     // sum of (e - a)^2
@@ -77,8 +76,8 @@ struct HistogramRemainder {
 };
 
 // Adds the values of `x` to `bins`, which divide [low, high] evenly: bin floor((x - low) * n / (high - low)),
-// in double; x == high belongs to the last bin. Call it repeatedly to accumulate. O(n + bins). Errors:
-// kInvalidPolicy if there are no bins, more than 65536, or unless low < high and both are finite.
+// in double; x == high belongs to the last bin. Call it repeatedly to accumulate. O(n).
+// Errors: kInvalidPolicy if there are no bins, more than 65536, or unless low < high and both are finite.
 Result<HistogramRemainder> add_to_histogram(FloatView x, float low, float high,
                                             std::span<std::uint64_t> bins);
 
