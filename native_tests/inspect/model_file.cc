@@ -51,7 +51,7 @@ class InputFile {
 };
 
 Error unreadable(ErrorCode code, const std::string& path) {
-  return {code, "\"" + printable(path) + "\" can't be read: " + std::strerror(errno) + ".", printable(path), ""};
+  return {code, "The file \"" + printable(path) + "\" can't be read: " + std::strerror(errno) + ".", printable(path), ""};
 }
 
 Result<void> fill(ModelLoader& loader, const InputFile& file, const std::string& path, ErrorCode code,
@@ -97,7 +97,7 @@ Result<std::shared_ptr<const Model>> open_model_file(const std::string& path, co
 
 Result<void> write_rope(const ByteRope& rope, const std::string& path) {
   const auto failure = [&path] {
-    return Error{ErrorCode::kInvalidState, "\"" + printable(path) + "\" can't be written: " + std::strerror(errno) + ".",
+    return Error{ErrorCode::kInvalidState, "The file \"" + printable(path) + "\" can't be written: " + std::strerror(errno) + ".",
                  printable(path), ""};
   };
   std::FILE* file = std::fopen(path.c_str(), "wb");
