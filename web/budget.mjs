@@ -40,7 +40,11 @@ export function measure(folder) {
   return [
     { what: 'all page code, brotli', value: sum(code, brotli), limit: kLimits.code },
     { what: 'core, brotli', value: sum(core, brotli), limit: kLimits.core },
-    { what: 'first screen, gzip', value: sum(first, (bytes) => gzipSync(bytes).byteLength), limit: kLimits.firstScreenGzip },
+    {
+      what: 'first screen, gzip',
+      value: sum(first, (bytes) => gzipSync(bytes).byteLength),
+      limit: kLimits.firstScreenGzip,
+    },
     { what: 'first screen, requests', value: first.length, limit: kLimits.firstScreenRequests },
     ...code.map((name) => ({ what: `  ${name}, brotli`, value: brotli(read(name)), limit: null })),
   ];

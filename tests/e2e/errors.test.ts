@@ -4,7 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { choose, type DropFile, drop, fileAt, graph, problemText, Workbench, whenIdle, whenStep } from './support/bench_page.js';
+import {
+  choose,
+  type DropFile,
+  drop,
+  fileAt,
+  graph,
+  problemText,
+  Workbench,
+  whenIdle,
+  whenStep,
+} from './support/bench_page.js';
 import { modelWithData, modelWithoutGraph } from './support/onnx_bytes.js';
 
 let bench: Workbench;
@@ -42,8 +52,12 @@ function expectSentence(text: string): void {
 
 describe('files that are no model', () => {
   const whole = fileAt(kGraph).bytes as Uint8Array;
-  const ascii = (text: string): Uint8Array => Uint8Array.from([...text].map((letter) => letter.charCodeAt(0)));
-  const random = Uint8Array.from({ length: 4096 }, (_, index) => (index * 73 + (index >> 3) * 151 + 29) & 255);
+  const ascii = (text: string): Uint8Array =>
+    Uint8Array.from([...text].map((letter) => letter.charCodeAt(0)));
+  const random = Uint8Array.from(
+    { length: 4096 },
+    (_, index) => (index * 73 + (index >> 3) * 151 + 29) & 255,
+  );
   const files: DropFile[] = [
     { name: 'empty.onnx', bytes: new Uint8Array(0) },
     { name: 'random.onnx', bytes: random },
@@ -81,7 +95,6 @@ describe('files that are no model', () => {
     for (const { name, bytes } of hostileModels()) {
       const text = await dropAndRead(page, { name: `${name}.onnx`, bytes });
       expect(text, name).toMatch(/\w+.*[.?!]/);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
       expect(text, name).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
       expect(await page.locator('.problem img, .problem script, .problem b').count(), name).toBe(0);
       seen += 1;
@@ -116,7 +129,10 @@ describe('a problem', () => {
     await page.locator('.problem summary').click();
     const details = await page.locator('.problem details').innerText();
     const footer = page.locator('.foot [data-commit]');
-    const [version, commit] = [await footer.getAttribute('data-version'), await footer.getAttribute('data-commit')];
+    const [version, commit] = [
+      await footer.getAttribute('data-version'),
+      await footer.getAttribute('data-commit'),
+    ];
     for (const part of ['Code', 'Where', version!, commit!]) expect(details).toContain(part);
     await page.getByRole('button', { name: 'Copy details' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
@@ -132,7 +148,9 @@ describe('a problem', () => {
     await page.locator('.notice').waitFor();
     const text = await dropAndRead(page, { name: 'empty.onnx', bytes: '' });
     expect(await page.locator('.notice').count()).toBe(0);
-    expect(text).toContain((await page.locator('[role="alert"][aria-live="assertive"]').innerText()).split('.')[0]!);
+    expect(text).toContain(
+      (await page.locator('[role="alert"][aria-live="assertive"]').innerText()).split('.')[0]!,
+    );
     await page.context().close();
   });
 
@@ -157,14 +175,24 @@ describe("the page's own files", () => {
   const faults = [
     { what: 'no worker script', path: /worker[^/]*\.js$/, answer: { status: 404 } },
     { what: 'no core', path: /halftone[^/]*\.wasm$/, answer: { status: 404 } },
-    { what: 'a page instead of the core', path: /halftone[^/]*\.wasm$/, answer: { status: 200, contentType: 'text/html', body: '<p>' } },
-    { what: 'a cut core', path: /halftone[^/]*\.wasm$/, answer: { status: 200, contentType: 'application/wasm', body: '\0asm' } },
+    {
+      what: 'a page instead of the core',
+      path: /halftone[^/]*\.wasm$/,
+      answer: { status: 200, contentType: 'text/html', body: '<p>' },
+    },
+    {
+      what: 'a cut core',
+      path: /halftone[^/]*\.wasm$/,
+      answer: { status: 200, contentType: 'application/wasm', body: '\0asm' },
+    },
   ];
 
   test('each fault has a sentence, and another try works when it is gone', async () => {
     const sentences = [];
     for (const { path, answer } of faults) {
-      const page = await bench.page({ prepare: (context) => context.route(path, (route) => route.fulfill(answer)).then(() => {}) });
+      const page = await bench.page({
+        prepare: (context) => context.route(path, (route) => route.fulfill(answer)),
+      });
       await page.waitForLoadState('networkidle');
       const text = await dropAndRead(page, fileAt(kGraph));
       expectSentence(text);
@@ -178,7 +206,7 @@ describe("the page's own files", () => {
 
   test('a missing runtime is said when it is needed, and another try works', async () => {
     const page = await bench.page({
-      prepare: (context) => context.route(/ort-wasm/, (route) => route.fulfill({ status: 404 })).then(() => {}),
+      prepare: (context) => context.route(/ort-wasm/, (route) => route.fulfill({ status: 404 })),
     });
     await drop(page, [fileAt(kGraph), fileAt(graph('g01_res_identity.s0.x.npy'))]);
     await whenStep(page, 'calibrate', 'ready');

@@ -30,13 +30,22 @@ async function focused(page: Page): Promise<Stop> {
     const style = getComputedStyle(shown);
     const luminance = (color: string): number => {
       const channels = (color.match(/[\d.]+/g) ?? []).slice(0, 3).map((text) => Number(text) / 255);
-      const [r = 0, g = 0, b = 0] = channels.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+      const [r = 0, g = 0, b = 0] = channels.map((c) =>
+        c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4,
+      );
       return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
-    const [a, b] = [luminance(style.outlineColor), luminance(getComputedStyle(document.documentElement).backgroundColor)];
+    const [a, b] = [
+      luminance(style.outlineColor),
+      luminance(getComputedStyle(document.documentElement).backgroundColor),
+    ];
     const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     return {
-      name: element.getAttribute('aria-label') ?? element.innerText ?? element.getAttribute('value') ?? element.tagName,
+      name:
+        element.getAttribute('aria-label') ??
+        element.innerText ??
+        element.getAttribute('value') ??
+        element.tagName,
       visible: box.width > 1 && box.height > 1 && box.right > 0 && box.bottom > 0,
       outlined: style.outlineStyle !== 'none' && Number.parseFloat(style.outlineWidth) >= 2 && contrast >= 3,
       place: Array.from(document.querySelectorAll('*')).indexOf(element),
@@ -64,7 +73,10 @@ async function roundOfStops(page: Page): Promise<Stop[]> {
   const stops: Stop[] = [];
   for (let presses = 0; presses < 300; ++presses) {
     await page.keyboard.press('Tab');
-    if (await page.evaluate(() => document.activeElement === document.body || document.activeElement === null)) break;
+    if (
+      await page.evaluate(() => document.activeElement === document.body || document.activeElement === null)
+    )
+      break;
     const stop = await focused(page);
     if (stop.place === stops[0]?.place) break;
     stops.push(stop);
@@ -142,12 +154,19 @@ test('arrow keys walk the bars, keep them in sight and say what they are', async
   await page.locator('.bars-box').focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
-  const names = await page.locator('.bars [data-name]').evaluateAll((bars) => bars.map((bar) => bar.getAttribute('data-name')));
+  const names = await page
+    .locator('.bars [data-name]')
+    .evaluateAll((bars) => bars.map((bar) => bar.getAttribute('data-name')));
   expect(await page.locator('.inspector h2').getAttribute('title')).toBe(names[1]);
-  expect(await page.locator('[role="status"]').innerText()).toMatch(new RegExp(`^${names[1]!.slice(0, 10).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}.*dB$`));
+  expect(await page.locator('[role="status"]').innerText()).toMatch(
+    new RegExp(`^${names[1]!.slice(0, 10).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}.*dB$`),
+  );
   await page.keyboard.press('End');
   expect(await page.locator('.inspector h2').getAttribute('title')).toBe(names.at(-1));
-  const [bar, box] = [(await page.locator('.bars [data-name]').last().boundingBox())!, (await page.locator('.bars-box').boundingBox())!];
+  const [bar, box] = [
+    (await page.locator('.bars [data-name]').last().boundingBox())!,
+    (await page.locator('.bars-box').boundingBox())!,
+  ];
   expect(bar.y + bar.height).toBeLessThanOrEqual(box.y + box.height + 1);
   await page.context().close();
 });
@@ -167,7 +186,11 @@ test('focus moves to the heading of a new view; a dialog keeps it and gives it b
   await page.locator('dialog[open]').waitFor();
   for (let presses = 0; presses < 4; ++presses) {
     await page.keyboard.press('Tab');
-    expect(await page.evaluate(() => document.activeElement === document.body || document.activeElement?.closest('dialog') !== null)).toBe(true);
+    expect(
+      await page.evaluate(
+        () => document.activeElement === document.body || document.activeElement?.closest('dialog') !== null,
+      ),
+    ).toBe(true);
   }
   await page.keyboard.press('Escape');
   await page.locator('dialog[open]').waitFor({ state: 'detached' });
@@ -182,10 +205,15 @@ test('state changes are announced once and politely, errors at once', async () =
     Object.assign(window, { said });
     for (const region of document.querySelectorAll('[aria-live]')) {
       const level = region.getAttribute('aria-live');
-      new MutationObserver(() => said.push(`${level}: ${region.textContent}`)).observe(region, { childList: true, characterData: true, subtree: true });
+      new MutationObserver(() => said.push(`${level}: ${region.textContent}`)).observe(region, {
+        childList: true,
+        characterData: true,
+        subtree: true,
+      });
     }
   });
-  const said = (): Promise<string[]> => page.evaluate(() => (window as unknown as { said: string[] }).said.splice(0));
+  const said = (): Promise<string[]> =>
+    page.evaluate(() => (window as unknown as { said: string[] }).said.splice(0));
   await drop(page, [fileAt(graph('g01_res_identity.onnx')), fileAt(graph('g01_res_identity.s0.x.npy'))]);
   await whenStep(page, 'calibrate', 'ready');
   await whenIdle(page);

@@ -4,7 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { choose, drop, fileAt, goTo, graph, problemText, Workbench, whenIdle, whenStep } from './support/bench_page.js';
+import {
+  choose,
+  drop,
+  fileAt,
+  goTo,
+  graph,
+  problemText,
+  Workbench,
+  whenIdle,
+  whenStep,
+} from './support/bench_page.js';
 import { modelWithData, npy, weightBytes } from './support/onnx_bytes.js';
 
 let bench: Workbench;
@@ -30,7 +40,9 @@ async function drag(page: Page, type: string, what: 'files' | 'text'): Promise<v
       const transfer = new DataTransfer();
       if (kind === 'files') transfer.items.add(new File(['x'], 'x.onnx'));
       else transfer.setData('text/plain', 'hello');
-      document.body.dispatchEvent(new DragEvent(name as string, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+      document.body.dispatchEvent(
+        new DragEvent(name as string, { dataTransfer: transfer, bubbles: true, cancelable: true }),
+      );
     },
     [type, what],
   );
@@ -58,7 +70,8 @@ describe('first screen', () => {
         expect(box.y).toBeGreaterThanOrEqual(0);
         expect(box.y + box.height).toBeLessThanOrEqual(viewport.height);
       }
-      for (const sample of await page.locator('[data-sample]').allInnerTexts()) expect(sample).toMatch(/\d\s[kM]B/);
+      for (const sample of await page.locator('[data-sample]').allInnerTexts())
+        expect(sample).toMatch(/\d\s[kM]B/);
       expect(bench.complaints).toEqual([]);
       await page.context().close();
     });
@@ -96,7 +109,11 @@ describe('dropping', () => {
       addEventListener('drop', () => {
         const dropped = performance.now();
         const look = new MutationObserver(() => {
-          if (document.querySelector('main[aria-busy="true"]') === null || !document.body.innerText.includes('g01_res')) return;
+          if (
+            document.querySelector('main[aria-busy="true"]') === null ||
+            !document.body.innerText.includes('g01_res')
+          )
+            return;
           document.body.dataset.busyAfter = String(performance.now() - dropped);
           look.disconnect();
         });
@@ -133,7 +150,8 @@ describe('dropping', () => {
 
   test('a folder: refused by name without a model, samples with one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'halftone-'));
-    for (const path of kSamples) writeFileSync(join(folder, path.slice(path.lastIndexOf('/') + 1)), fileAt(path).bytes);
+    for (const path of kSamples)
+      writeFileSync(join(folder, path.slice(path.lastIndexOf('/') + 1)), fileAt(path).bytes);
     const page = await bench.page();
     const session = await page.context().newCDPSession(page);
     const dropFolder = async (): Promise<void> => {
@@ -227,7 +245,11 @@ describe('address', () => {
     await row.click();
     await whenIdle(page);
     const hash = new URL(page.url()).hash;
-    expect(Object.fromEntries(new URLSearchParams(hash.slice(1)))).toEqual({ step: 'plan', weights: 'int16', tensor });
+    expect(Object.fromEntries(new URLSearchParams(hash.slice(1)))).toEqual({
+      step: 'plan',
+      weights: 'int16',
+      tensor,
+    });
     const again = await bench.page({ hash });
     await drop(again, [fileAt(kGraph)]);
     await whenStep(again, 'plan', 'done');

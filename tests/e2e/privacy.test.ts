@@ -3,7 +3,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { headersFile, policy } from '../../web/policy.mjs';
-import { drop, fileAt, goTo, graph, kSite, rankingTable, runSample, Workbench, whenIdle, whenStep } from './support/bench_page.js';
+import {
+  drop,
+  fileAt,
+  goTo,
+  graph,
+  kSite,
+  rankingTable,
+  runSample,
+  Workbench,
+  whenIdle,
+  whenStep,
+} from './support/bench_page.js';
 import { type Foreign, startForeign } from './support/foreign.js';
 
 let withHeaders: Workbench;
@@ -36,8 +47,8 @@ async function tryToLeave(origin: string): Promise<string[]> {
   await new Promise<void>((resolve) => {
     try {
       const socket = new WebSocket(`${origin.replace('http', 'ws')}/socket`);
-      socket.onopen = () => (ends.push('socket went out'), resolve());
-      socket.onerror = () => (ends.push('socket refused'), resolve());
+      socket.onopen = () => resolve(void ends.push('socket went out'));
+      socket.onerror = () => resolve(void ends.push('socket refused'));
     } catch {
       ends.push('socket refused');
       resolve();
@@ -106,7 +117,8 @@ describe('other origins', () => {
       const prepare = async (context: BrowserContext): Promise<void> => {
         if (!cut) return;
         await context.route(
-          (url) => /^(http|ws)/.test(url.protocol) && url.origin !== new URL(withHeaders.server.address).origin,
+          (url) =>
+            /^(http|ws)/.test(url.protocol) && url.origin !== new URL(withHeaders.server.address).origin,
           (route) => {
             attempts.push(route.request().url());
             return route.abort();
@@ -164,7 +176,9 @@ describe('policy', () => {
     const page = await withHeaders.page();
     const answer = await page.request.get(withHeaders.server.address);
     expect(answer.headers()['content-security-policy']).toBe(`${policy}; frame-ancestors 'none'`);
-    expect(await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content')).toBe(policy);
+    expect(await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content')).toBe(
+      policy,
+    );
     expect(readFileSync(`${kSite}/_headers`, 'utf8')).toBe(headersFile);
     expect(policy).not.toMatch(/unsafe-(inline|eval)'|\*|https?:|data:/);
     await page.context().close();
@@ -173,7 +187,8 @@ describe('policy', () => {
   test('nothing is inline, hashed names are kept for good, scripts are UTF-8', async () => {
     const html = readFileSync(`${kSite}/index.html`, 'utf8');
     expect(html).not.toMatch(/<style|style=|javascript:|\son\w+=/i);
-    for (const script of html.match(/<script[^>]*>[^<]*<\/script>/g) ?? []) expect(script).toMatch(/src="[^"]+"[^>]*><\/script>$/);
+    for (const script of html.match(/<script[^>]*>[^<]*<\/script>/g) ?? [])
+      expect(script).toMatch(/src="[^"]+"[^>]*><\/script>$/);
     const page = await withHeaders.page();
     const type = async (path: string): Promise<Record<string, string>> =>
       (await page.request.get(withHeaders.server.address + path)).headers();
@@ -182,14 +197,19 @@ describe('policy', () => {
       expect(headers['cache-control'], name).toBe('public, max-age=31536000, immutable');
       if (name.endsWith('.js')) expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
     }
-    for (const name of ['', 'icon.svg', 'samples/samples.json']) expect((await type(name))['cache-control'], name).not.toContain('immutable');
+    for (const name of ['', 'icon.svg', 'samples/samples.json'])
+      expect((await type(name))['cache-control'], name).not.toContain('immutable');
     await page.context().close();
   });
 
   test('only the choice of colours is stored, and no cookie', async () => {
     const page = await withHeaders.page();
     await page.getByLabel('Colours').selectOption('dark');
-    const stored = await page.evaluate(() => [Object.keys(localStorage), Object.keys(sessionStorage), document.cookie]);
+    const stored = await page.evaluate(() => [
+      Object.keys(localStorage),
+      Object.keys(sessionStorage),
+      document.cookie,
+    ]);
     expect(stored).toEqual([['halftone.theme'], [], '']);
     await page.context().close();
   });

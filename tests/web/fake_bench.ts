@@ -148,7 +148,9 @@ class FakeModel implements Model {
 
   async checkPlan(): Promise<void> {}
 
-  async calibrate(...[plan, samples, { signal, onProgress } = {}]: Parameters<Model['calibrate']>): Promise<Encodings> {
+  async calibrate(
+    ...[plan, samples, { signal, onProgress } = {}]: Parameters<Model['calibrate']>
+  ): Promise<Encodings> {
     for (let index = 0; index < samples.count; ++index) {
       await this.options.pause(signal);
       signal?.throwIfAborted();
@@ -202,7 +204,9 @@ class FakeModel implements Model {
   }
 
   async statistics(...[tensor, , { encoding } = {}]: Parameters<Model['statistics']>) {
-    const histogram = Array.from({ length: 64 }, (_, bin) => Math.round(4000 * Math.exp(-(((bin - 26) / 9) ** 2))));
+    const histogram = Array.from({ length: 64 }, (_, bin) =>
+      Math.round(4000 * Math.exp(-(((bin - 26) / 9) ** 2))),
+    );
     return {
       tensor,
       count: 9216,

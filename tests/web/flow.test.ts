@@ -43,18 +43,28 @@ describe('opening', () => {
   });
 
   test('a failure leaves the previous model and says what to do', async () => {
-    install({ openFails: (name) => (name === 'bad.onnx' ? { code: 'truncated', message: 'It ends early', where: 'byte 9' } : null) });
+    install({
+      openFails: (name) =>
+        name === 'bad.onnx' ? { code: 'truncated', message: 'It ends early', where: 'byte 9' } : null,
+    });
     await takeFiles([item('a.onnx')]);
     await takeFiles([item('bad.onnx')]);
     expect(store.session.value?.fileName).toBe('a.onnx');
-    expect(store.problem.value?.problem).toMatchObject({ code: 'truncated', where: 'byte 9', message: 'It ends early.' });
+    expect(store.problem.value?.problem).toMatchObject({
+      code: 'truncated',
+      where: 'byte 9',
+      message: 'It ends early.',
+    });
     expect(store.idle.value).toBe(true);
     expect(bench.closed).toEqual([]);
   });
 
   test('a model waits for its external data, and opens when it comes', async () => {
     install({
-      openFails: (_, data) => (data.includes('w.data') ? null : { code: 'external_data_missing', message: 'w.data is missing', where: 'w.data' }),
+      openFails: (_, data) =>
+        data.includes('w.data')
+          ? null
+          : { code: 'external_data_missing', message: 'w.data is missing', where: 'w.data' },
     });
     await takeFiles([item('a.onnx'), item('x.npy')]);
     expect(store.session.value).toBeNull();

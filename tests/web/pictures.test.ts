@@ -22,7 +22,9 @@ describe('ranking', () => {
     ];
     const names = entriesOf(kSites, rows, 'worst').map((entry) => entry.order);
     expect(names).toEqual([4, 5, 1, 3, 0, 2, 6, 7, 8, 9, 10, 11]);
-    expect(entriesOf(kSites, rows, 'graph').map((entry) => entry.order)).toEqual(kSites.map((_, index) => index));
+    expect(entriesOf(kSites, rows, 'graph').map((entry) => entry.order)).toEqual(
+      kSites.map((_, index) => index),
+    );
   });
 
   test('a longer bar is more loss, and nothing is drawn at no loss', () => {
@@ -41,7 +43,8 @@ describe('ranking', () => {
     expect([99, 41, 39.9, -5, -100, -180].map(withScore)).toEqual([40, 40, 20, -20, -100, -100]);
     const { ticks } = layoutRanking(entriesOf(kSites, kRows, 'worst'), 360);
     expect(ticks[0]?.value).toBe(100);
-    for (const [index, tick] of ticks.entries()) if (index > 0) expect(tick.x - ticks[index - 1]!.x).toBeGreaterThan(40);
+    for (const [index, tick] of ticks.entries())
+      if (index > 0) expect(tick.x - ticks[index - 1]!.x).toBeGreaterThan(40);
   });
 });
 
@@ -56,23 +59,49 @@ describe('histogram', () => {
     expect(layout.range).toMatchObject({ from: 100, to: 300 });
     expect(layout.everyCode).toBe(1);
     expect(layout.codes).toEqual([100, 125, 150, 175, 200, 225, 250, 275, 300]);
-    const narrow = layoutHistogram({ statistics, encoding: { ...encoding, min: [-0.5], max: [0.5] }, width: 400, height: 100, logarithmic: true });
+    const narrow = layoutHistogram({
+      statistics,
+      encoding: { ...encoding, min: [-0.5], max: [0.5] },
+      width: 400,
+      height: 100,
+      logarithmic: true,
+    });
     expect(narrow.bars.map((bar) => bar.clipped)).toEqual([true, false, false, true]);
   });
 
   test('codes are thinned until they stay apart, and left out per channel', () => {
     const fine = { min: [-1], max: [1], scale: [2 / 255], format: 'uint8' as const };
-    const layout = layoutHistogram({ statistics, encoding: fine, width: 400, height: 100, logarithmic: false });
+    const layout = layoutHistogram({
+      statistics,
+      encoding: fine,
+      width: 400,
+      height: 100,
+      logarithmic: false,
+    });
     expect(layout.everyCode).toBe(8); // One code is 0.78 pixels wide; eight are the first power of two beyond four pixels.
     const channels = { min: [-1, -2], max: [1, 2], scale: [0.1, 0.2], format: 'int8' as const };
-    expect(layoutHistogram({ statistics, encoding: channels, width: 400, height: 100, logarithmic: false }).codes).toEqual([]);
+    expect(
+      layoutHistogram({ statistics, encoding: channels, width: 400, height: 100, logarithmic: false }).codes,
+    ).toEqual([]);
   });
 
   test('a constant and an empty tensor still have a picture', () => {
-    const constant = layoutHistogram({ statistics: { min: 3, max: 3, histogram: [7] }, encoding: null, width: 300, height: 100, logarithmic: false });
+    const constant = layoutHistogram({
+      statistics: { min: 3, max: 3, histogram: [7] },
+      encoding: null,
+      width: 300,
+      height: 100,
+      logarithmic: false,
+    });
     expect(constant.bars).toHaveLength(1);
     expect(constant.bars[0]).toMatchObject({ x: 150, height: 100, clipped: false });
-    const nothing = layoutHistogram({ statistics: { min: Number.NaN, max: Number.NaN, histogram: [] }, encoding: null, width: 300, height: 100, logarithmic: false });
+    const nothing = layoutHistogram({
+      statistics: { min: Number.NaN, max: Number.NaN, histogram: [] },
+      encoding: null,
+      width: 300,
+      height: 100,
+      logarithmic: false,
+    });
     expect(nothing.bars).toEqual([]);
   });
 });

@@ -57,7 +57,11 @@ describe('steps', () => {
     expect(Object.values(stepStates(nothing))).toEqual(Array(5).fill('nothing yet'));
     expect(stepStates({ ...nothing, hasModel: true })).toMatchObject({ model: 'done', plan: 'ready' });
     const planned = { ...nothing, hasModel: true, hasSamples: true, plan: made('p') };
-    expect(stepStates(planned)).toMatchObject({ plan: 'done', calibrate: 'ready', sensitivity: 'nothing yet' });
+    expect(stepStates(planned)).toMatchObject({
+      plan: 'done',
+      calibrate: 'ready',
+      sensitivity: 'nothing yet',
+    });
     const ranked = { ...planned, encodings: made('e'), ranking: made('e'), rankingComplete: true };
     expect(stepStates(ranked)).toMatchObject({ calibrate: 'done', sensitivity: 'done', save: 'ready' });
     expect(stepStates({ ...ranked, rankingComplete: false }).sensitivity).toBe('ready');
@@ -84,11 +88,19 @@ describe('steps', () => {
 
 describe('problems', () => {
   test('have a sentence, a next step, and details with code, place and version', () => {
-    const problem = problemFrom({ code: 'truncated', message: 'the file ends early', where: 'byte 12' }, 'Opening m.onnx');
+    const problem = problemFrom(
+      { code: 'truncated', message: 'the file ends early', where: 'byte 12' },
+      'Opening m.onnx',
+    );
     expect(problem.message).toBe('The file ends early.');
     expect(problem.next).not.toBe('');
     const text = problemDetails(problem, { version: '0.1.0', commit: 'abc' });
-    for (const part of ['code: truncated', 'where: byte 12', 'during: Opening m.onnx', 'halftone 0.1.0 (abc)']) {
+    for (const part of [
+      'code: truncated',
+      'where: byte 12',
+      'during: Opening m.onnx',
+      'halftone 0.1.0 (abc)',
+    ]) {
       expect(text).toContain(part);
     }
   });

@@ -79,8 +79,16 @@ describe('image inputs', () => {
   const input = (shape: (number | string | null)[], type = 'float32') => [{ name: 'x', type, shape }];
 
   test('layout and size come from the shape', () => {
-    expect(guessImageOptions(input(['n', 3, 48, 192]))).toMatchObject({ layout: 'nchw', size: [48, 192], scale: 1 / 255 });
-    expect(guessImageOptions(input([1, 224, 160, 1], 'uint8'))).toMatchObject({ layout: 'nhwc', size: [224, 160], scale: 1 });
+    expect(guessImageOptions(input(['n', 3, 48, 192]))).toMatchObject({
+      layout: 'nchw',
+      size: [48, 192],
+      scale: 1 / 255,
+    });
+    expect(guessImageOptions(input([1, 224, 160, 1], 'uint8'))).toMatchObject({
+      layout: 'nhwc',
+      size: [224, 160],
+      scale: 1,
+    });
     expect(guessImageOptions(input([1, 3, 'h', 'w']))).not.toHaveProperty('size');
   });
 

@@ -3,11 +3,18 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
 import { type PageServer, startPageServer } from '../../../bindings/js/src/cli/page_server.js';
 
 export const kRoot = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
-export const kSite = fileURLToPath(new URL('../../../bindings/js/dist/web', import.meta.url));
+/** The built page; another build of it can be named. */
+export const kSite = process.env.HALFTONE_SITE ?? `${kRoot}/bindings/js/dist/web`;
 export const kGraphs = fileURLToPath(new URL('../../golden/graphs', import.meta.url));
 
 export function graph(name: string): string {
@@ -37,7 +44,13 @@ export class Workbench {
   static async start({ headers = true } = {}): Promise<Workbench> {
     const browser = await chromium.launch({
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
     });
     return new Workbench(browser, await startPageServer({ root: kSite, port: 0, headers }));
   }
@@ -49,7 +62,10 @@ export class Workbench {
 
   /** A new page in a context of its own, loaded and idle. `prepare` runs before the page's own code. */
   async page(
-    options: BrowserContextOptions & { hash?: string; prepare?: (context: BrowserContext) => Promise<void> } = {},
+    options: BrowserContextOptions & {
+      hash?: string;
+      prepare?: (context: BrowserContext) => Promise<unknown>;
+    } = {},
   ): Promise<Page> {
     const { hash = '', prepare, ...rest } = options;
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...rest });
@@ -117,7 +133,9 @@ export async function problemText(page: Page): Promise<string> {
 }
 
 /** Opens the ranking as a table and reads it as shown. */
-export async function rankingTable(page: Page): Promise<{ name: string; role: string; score: string; title: string }[]> {
+export async function rankingTable(
+  page: Page,
+): Promise<{ name: string; role: string; score: string; title: string }[]> {
   await goTo(page, 'sensitivity');
   await page.getByRole('radio', { name: 'Table' }).check({ force: true });
   return page.locator('.table-box tbody tr[aria-rowindex]').evaluateAll((rows) =>

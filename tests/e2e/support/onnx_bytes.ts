@@ -34,7 +34,10 @@ function model(graph: readonly number[] | null, opset: number): Uint8Array {
 
 /** y = x without a node between: the graph's input is its output. */
 export function modelWithoutNodes(): Uint8Array {
-  return model([...part(2, 'empty'), ...part(11, valueInfo('x', [1, 4])), ...part(12, valueInfo('x', [1, 4]))], 13);
+  return model(
+    [...part(2, 'empty'), ...part(11, valueInfo('x', [1, 4])), ...part(12, valueInfo('x', [1, 4]))],
+    13,
+  );
 }
 
 export function modelWithoutGraph(): Uint8Array {
@@ -42,7 +45,12 @@ export function modelWithoutGraph(): Uint8Array {
 }
 
 /** y = MatMul(x, w), its 4 x 4 weight named `weight` and kept in the file `location`. */
-export function modelWithData({ location = 'w.data', weight = 'w', opset = 13, op = 'MatMul' } = {}): Uint8Array {
+export function modelWithData({
+  location = 'w.data',
+  weight = 'w',
+  opset = 13,
+  op = 'MatMul',
+} = {}): Uint8Array {
   const entry = (key: string, value: string): number[] => part(13, [...part(1, key), ...part(2, value)]);
   const tensor = [
     ...number(1, 4),

@@ -1,7 +1,7 @@
 // Values of the selected tensor: range, histogram, clipping, noise. Read also while a job runs, kept while they hold.
 import { effect, signal } from '@preact/signals';
 import type { Encoding, TensorStatistics } from '../package';
-import { type Problem, isCancel, problemFrom } from '../state/problem';
+import { isCancel, type Problem, problemFrom } from '../state/problem';
 import { encodings, pending, samples, selected, session, siteByTensor } from '../state/store';
 
 export type Reading =
@@ -38,7 +38,8 @@ export function startInspecting(): void {
     }
     const known = kept.get(key);
     if (known !== undefined) reading.value = { state: 'read', statistics: known };
-    else if (siteByTensor.value.get(tensor)?.role === 'activation' && set === null) reading.value = { state: 'needs samples' };
+    else if (siteByTensor.value.get(tensor)?.role === 'activation' && set === null)
+      reading.value = { state: 'needs samples' };
     else void read(tensor, key, controller.signal);
   });
 }
@@ -52,7 +53,11 @@ async function read(tensor: string, key: string, signal: AbortSignal, again = fa
   try {
     const request = { bins: kBins, signal, ...(encoding === null ? {} : { encoding }) };
     const constant = siteByTensor.peek().get(tensor)?.role !== 'activation';
-    const statistics = await model.statistics(tensor, constant ? null : (samples.peek()?.set ?? null), request);
+    const statistics = await model.statistics(
+      tensor,
+      constant ? null : (samples.peek()?.set ?? null),
+      request,
+    );
     if (signal.aborted) return;
     if (kept.size >= kKept) kept.clear();
     kept.set(key, statistics);

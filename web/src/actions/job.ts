@@ -1,7 +1,7 @@
 // One long job at a time: its progress, its cancel, its failure. Every long action runs through here.
 import type { Progress } from '../package';
-import { alarm, announce } from '../state/announce';
 import type { Step } from '../state/address';
+import { alarm, announce } from '../state/announce';
 import { isCancel, problemFrom } from '../state/problem';
 import { job, problem } from '../state/store';
 import { secondsLeft } from '../text/remaining';
@@ -19,7 +19,11 @@ let controller: AbortController | null = null;
 export type Outcome = 'done' | 'cancelled' | 'failed';
 
 /** Runs `work` as the job of `step`. Resolves when it ended, however it ended; failures are shown beside the step. */
-export async function runJob(step: Step, title: string, work: (context: JobContext) => Promise<void>): Promise<Outcome> {
+export async function runJob(
+  step: Step,
+  title: string,
+  work: (context: JobContext) => Promise<void>,
+): Promise<Outcome> {
   if (job.value !== null) return 'failed';
   const own = new AbortController();
   controller = own;

@@ -13,19 +13,26 @@ function startsWith(bytes: Uint8Array, text: string, at = 0): boolean {
 
 export function knownFormat(head: Uint8Array, fileName: string): KnownFormat | null {
   if (startsWith(head, 'TFL3', 4)) {
-    return { what: 'a TensorFlow Lite model', next: 'Convert it with tf2onnx (it reads .tflite), then drop the .onnx file.' };
+    return {
+      what: 'a TensorFlow Lite model',
+      next: 'Convert it with tf2onnx (it reads .tflite), then drop the .onnx file.',
+    };
   }
   if (startsWith(head, 'ORTM', 4)) {
     return { what: 'a model in ORT format', next: 'Drop the .onnx file that it was made from.' };
   }
-  if (startsWith(head, '\u0089HDF')) return { what: 'an HDF5 (Keras) model', next: 'Convert it with tf2onnx, then drop the .onnx file.' };
-  if (startsWith(head, 'GGUF')) return { what: 'a GGUF model', next: 'Export the original model to ONNX instead.' };
+  if (startsWith(head, '\u0089HDF'))
+    return { what: 'an HDF5 (Keras) model', next: 'Convert it with tf2onnx, then drop the .onnx file.' };
+  if (startsWith(head, 'GGUF'))
+    return { what: 'a GGUF model', next: 'Export the original model to ONNX instead.' };
   if (startsWith(head, 'PK\u0003\u0004')) {
     return /\.(pt|pth|ckpt|bin)$/i.test(fileName)
       ? { what: 'a PyTorch checkpoint', next: kExportTorch }
       : { what: 'a zip archive', next: 'Unpack it and drop the .onnx file inside.' };
   }
-  if (startsWith(head, '\u0080\u0002') && /\.(pt|pth|pkl)$/i.test(fileName)) return { what: 'a PyTorch checkpoint', next: kExportTorch };
-  if (/\.safetensors$/i.test(fileName)) return { what: 'a file of weights without a graph', next: 'Export the model to ONNX instead.' };
+  if (startsWith(head, '\u0080\u0002') && /\.(pt|pth|pkl)$/i.test(fileName))
+    return { what: 'a PyTorch checkpoint', next: kExportTorch };
+  if (/\.safetensors$/i.test(fileName))
+    return { what: 'a file of weights without a graph', next: 'Export the model to ONNX instead.' };
   return null;
 }

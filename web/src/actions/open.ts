@@ -1,13 +1,25 @@
 // Opening a model: from files, from a drop, from the bundled samples. The previous model stays until the new one is there.
-import type { Model } from '../package';
+
 import type { BundledSample, ImageOptions, PathFile } from '../engine/bench';
+import type { Model } from '../package';
 import { alarm, announce } from '../state/announce';
 import { type Problem, problemFrom } from '../state/problem';
-import { forgetResults, job, notice, opening, pending, problem, selected, session, step, waitingForData } from '../state/store';
+import {
+  forgetResults,
+  job,
+  notice,
+  opening,
+  pending,
+  problem,
+  selected,
+  session,
+  step,
+  waitingForData,
+} from '../state/store';
 import { markOpened } from '../state/traffic';
 import { bytes, counted, printable } from '../text/format';
 import { bench } from './context';
-import { type JobContext, type Outcome, cancelJob, runJob } from './job';
+import { cancelJob, type JobContext, type Outcome, runJob } from './job';
 import { knownFormat } from './known_formats';
 import { updatePlan } from './plan';
 import { runAll } from './run';
@@ -55,7 +67,13 @@ export async function takeFiles(files: readonly PathFile[]): Promise<void> {
 
 /** Says why something was not taken, and changes nothing else. */
 export function refuse(message: string, next: string): void {
-  const refused: Problem = { code: 'not_taken', message: printable(message, 400), next, where: '', during: 'Opening' };
+  const refused: Problem = {
+    code: 'not_taken',
+    message: printable(message, 400),
+    next,
+    where: '',
+    during: 'Opening',
+  };
   notice.value = null;
   problem.value = { at: 'model', problem: refused };
   alarm(`${refused.message} ${refused.next}`);
@@ -71,7 +89,11 @@ function nextChange(): Promise<void> {
     let first = true;
     const stop = job.subscribe(() => {
       if (first) first = false;
-      else queueMicrotask(() => (stop(), resolve()));
+      else
+        queueMicrotask(() => {
+          stop();
+          resolve();
+        });
     });
   });
 }
@@ -80,7 +102,9 @@ async function openFiles(files: OpenFiles): Promise<Outcome> {
   opening.value = { name: printable(files.model.name), size: files.model.size };
   await whenNothingRuns();
   notice.value = null;
-  const outcome = await runJob('model', `Opening ${printable(files.model.name)}`, (context) => openInto(files, context));
+  const outcome = await runJob('model', `Opening ${printable(files.model.name)}`, (context) =>
+    openInto(files, context),
+  );
   opening.value = null;
   if (outcome === 'failed') await explainFailure(files);
   if (outcome === 'done' && files.samples.length > 0) {
@@ -106,7 +130,11 @@ async function openInto(files: OpenFiles, context: JobContext): Promise<void> {
   await updatePlan();
 }
 
-function replaceSession(model: Model, files: OpenFiles, summary: Awaited<ReturnType<Model['inspect']>>): void {
+function replaceSession(
+  model: Model,
+  files: OpenFiles,
+  summary: Awaited<ReturnType<Model['inspect']>>,
+): void {
   const previous = session.value;
   forgetResults();
   waitingForData.value = null;
@@ -142,7 +170,12 @@ async function explainFailure(files: OpenFiles): Promise<void> {
     return;
   }
   if (code !== 'not_onnx' && code !== 'truncated' && code !== 'invalid_graph') return;
-  const head = new Uint8Array(await files.model.slice(0, 16).arrayBuffer().catch(() => new ArrayBuffer(0)));
+  const head = new Uint8Array(
+    await files.model
+      .slice(0, 16)
+      .arrayBuffer()
+      .catch(() => new ArrayBuffer(0)),
+  );
   const known = knownFormat(head, files.model.name);
   if (known === null) return;
   const message = `${printable(files.model.name)} is ${known.what}, not an ONNX model.`;
@@ -166,7 +199,13 @@ async function openAndRun(sample: BundledSample): Promise<void> {
   let files: OpenFiles | null = null;
   const fetched = await runJob('model', `Fetching ${sample.title}`, async ({ signal }) => {
     const found = await bench().fetchSample(sample.id, signal);
-    files = { model: found.model, externalData: [], samples: found.samples, image: found.image, bundled: sample };
+    files = {
+      model: found.model,
+      externalData: [],
+      samples: found.samples,
+      image: found.image,
+      bundled: sample,
+    };
   });
   opening.value = null;
   if (fetched !== 'done' || files === null) return;

@@ -1,7 +1,17 @@
 // The long steps: calibrate, rank. Each says what it does, can be cancelled, and keeps what is complete.
 import type { SensitivityRow, SensitivityRun } from '../package';
 import { announce } from '../state/announce';
-import { encodings, encodingsKey, plan, ranking, rowSites, samples, session, states, step } from '../state/store';
+import {
+  encodings,
+  encodingsKey,
+  plan,
+  ranking,
+  rowSites,
+  samples,
+  session,
+  states,
+  step,
+} from '../state/store';
 import { counted } from '../text/format';
 import { type JobContext, type Outcome, runJob } from './job';
 
@@ -40,7 +50,12 @@ export async function rank(): Promise<Outcome> {
 }
 
 /** Rows appear at most once a frame, however fast they come. */
-async function collect(run: SensitivityRun, key: string, total: number, { signal }: JobContext): Promise<void> {
+async function collect(
+  run: SensitivityRun,
+  key: string,
+  total: number,
+  { signal }: JobContext,
+): Promise<void> {
   const rows: SensitivityRow[] = [];
   let scheduled = false;
   const show = (): void => {
@@ -66,7 +81,12 @@ async function collect(run: SensitivityRun, key: string, total: number, { signal
   }
 }
 
-async function keepPartial(run: SensitivityRun, rows: SensitivityRow[], key: string, total: number): Promise<void> {
+async function keepPartial(
+  run: SensitivityRun,
+  rows: SensitivityRow[],
+  key: string,
+  total: number,
+): Promise<void> {
   const results = rows.length === 0 ? null : await run.partial().catch(() => null);
   ranking.value = results === null ? null : { value: { rows, total, results, complete: false }, key };
 }

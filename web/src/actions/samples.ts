@@ -2,7 +2,7 @@
 import type { ImageOptions, PathFile } from '../engine/bench';
 import { alarm, announce } from '../state/announce';
 import { problemFrom } from '../state/problem';
-import { type Samples, pending, problem, samples, session } from '../state/store';
+import { pending, problem, type Samples, samples, session } from '../state/store';
 import { counted } from '../text/format';
 import { guessImageOptions } from '../text/image_input';
 import { bench } from './context';
@@ -32,7 +32,8 @@ export async function takeSamples(
 
 export async function changeImageOptions(image: ImageOptions): Promise<void> {
   const current = samples.value;
-  if (current !== null) await takeSamples(current.files, current.origin === 'bundled' ? 'bundled' : 'files', image);
+  if (current !== null)
+    await takeSamples(current.files, current.origin === 'bundled' ? 'bundled' : 'files', image);
 }
 
 export async function useRandomSamples(count: number, seed: number): Promise<void> {

@@ -20,8 +20,14 @@ export async function quantize(): Promise<Outcome> {
   if (current === null || made === undefined || set === undefined || found === null) return 'failed';
   const outcome = await runJob('save', 'Writing the model', async (context) => {
     const { signal, onProgress, begin } = context;
-    const external = current.model.bytes > kOneFileBytes ? { externalData: `${outputName(current.fileName)}.data` } : {};
-    const result = await current.model.quantize(made, found.value, { signal, onProgress, random: set.random, ...external });
+    const external =
+      current.model.bytes > kOneFileBytes ? { externalData: `${outputName(current.fileName)}.data` } : {};
+    const result = await current.model.quantize(made, found.value, {
+      signal,
+      onProgress,
+      random: set.random,
+      ...external,
+    });
     saved.value = { value: { result, score: null, predictions: null }, key: found.key };
     begin('Scoring the quantized model', set.count);
     const score = await current.model.score(made, found.value, set, { signal, onProgress });
@@ -30,7 +36,8 @@ export async function quantize(): Promise<Outcome> {
     const predictions = await comparePredictions(result.model, outputName(current.fileName), set, context);
     saved.value = { value: { result, score, predictions }, key: found.key };
   });
-  if (outcome === 'done') announce(`The quantized model is ready: ${bytes(saved.value?.value.result.report.bytes ?? 0)}.`);
+  if (outcome === 'done')
+    announce(`The quantized model is ready: ${bytes(saved.value?.value.result.report.bytes ?? 0)}.`);
   return outcome;
 }
 
@@ -58,7 +65,10 @@ async function comparePredictions(
   return rows.length === 0 ? null : { output, rows };
 }
 
-function firstPrediction(reference: Sample, deployed: Sample): (Omit<Prediction, 'sample'> & { output: string }) | null {
+function firstPrediction(
+  reference: Sample,
+  deployed: Sample,
+): (Omit<Prediction, 'sample'> & { output: string }) | null {
   for (const [output, tensor] of Object.entries(reference)) {
     const other = deployed[output];
     if (other === undefined) continue;

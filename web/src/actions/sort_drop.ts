@@ -32,7 +32,10 @@ export function sortDrop(items: readonly PathFile[], context: DropContext): Deci
   }
   if (model !== undefined) {
     if (!context.hasModel && inFolder(model)) {
-      return refuse(`${folderOf(model)} is a folder.`, `Drop the file ${nameOf(model)} itself, with the files it needs beside it.`);
+      return refuse(
+        `${folderOf(model)} is a folder.`,
+        `Drop the file ${nameOf(model)} itself, with the files it needs beside it.`,
+      );
     }
     return { kind: 'model', model, externalData: others, samples };
   }
@@ -55,7 +58,8 @@ function sortOthers(others: PathFile[], samples: PathFile[], context: DropContex
   const [first, second] = others;
   if (first === undefined) return refuse('Nothing was dropped that can be read here.', kDropModel);
   if (inFolder(first) && samples.length > 0 && context.hasModel) return { kind: 'samples', samples };
-  if (inFolder(first)) return refuse(`${folderOf(first)} is a folder without samples that can be read.`, kDropModel);
+  if (inFolder(first))
+    return refuse(`${folderOf(first)} is a folder without samples that can be read.`, kDropModel);
   if (second !== undefined || samples.length > 0) {
     return refuse(`None of these files is an ONNX model: ${listNames([...others, ...samples])}.`, kDropModel);
   }

@@ -1,6 +1,15 @@
 // What the page asks of the package. The page talks to this interface only, so that its own logic can be tested
 // without a worker; src/engine/halftone.ts is the one that ships.
-import type { Encodings, Model, Plan, Progress, Sample, SampleSet, SensitivityResults, ValueInfo } from '../package';
+import type {
+  Encodings,
+  Model,
+  Plan,
+  Progress,
+  Sample,
+  SampleSet,
+  SensitivityResults,
+  ValueInfo,
+} from '../package';
 
 /** How pictures become tensors: a pixel v becomes (v * scale - mean) / std. As the package's readers take it, all fields said. */
 export interface ImageOptions {
@@ -60,7 +69,11 @@ export interface Bench {
   prepare(): Promise<void>;
   open(model: File, request: OpenRequest): Promise<Model>;
   fetchSample(id: string, signal: AbortSignal): Promise<FetchedSample>;
-  readSamples(files: readonly PathFile[], inputs: readonly ValueInfo[], image: ImageOptions | null): Promise<SampleSet>;
+  readSamples(
+    files: readonly PathFile[],
+    inputs: readonly ValueInfo[],
+    image: ImageOptions | null,
+  ): Promise<SampleSet>;
   randomSamples(inputs: readonly ValueInfo[], count: number, seed: number): Promise<SampleSet>;
   /** Outputs of the quantized model for each sample in turn, run as a runtime does by default. */
   runDeployed(model: Blob, name: string, samples: SampleSet, signal: AbortSignal): AsyncIterable<Sample>;

@@ -1,7 +1,8 @@
 // The bench that ships: the package's engine with this page's own copies of its files, and the samples beside the page.
+
+import runtimeUrl from 'onnxruntime-web/ort-wasm-simd-threaded.wasm?url';
 import coreUrl from '../../../bindings/js/dist/halftone.wasm?url';
 import workerUrl from '../../../bindings/js/dist/worker.js?url';
-import runtimeUrl from 'onnxruntime-web/ort-wasm-simd-threaded.wasm?url';
 import sampleList from '../../samples/samples.json';
 import {
   createEngine,
@@ -20,7 +21,14 @@ import type { Bench, BundledSample, FetchedSample, ImageOptions, OpenRequest, Pa
 
 type ListedSample = (typeof sampleList.samples)[number];
 
-const kImageDefaults: ImageOptions = { fit: 'stretch', layout: 'nchw', color: 'rgb', scale: 1 / 255, mean: [0], std: [1] };
+const kImageDefaults: ImageOptions = {
+  fit: 'stretch',
+  layout: 'nchw',
+  color: 'rgb',
+  scale: 1 / 255,
+  mean: [0],
+  std: [1],
+};
 
 function address(path: string): string {
   return new URL(path, document.baseURI).href;
@@ -40,14 +48,23 @@ function bundledSample(listed: ListedSample): BundledSample {
 }
 
 async function fetchFile(path: string, name: string, signal: AbortSignal): Promise<File> {
-  const answer = await fetch(address(path), { signal, credentials: 'same-origin' }).catch((cause: unknown) => {
-    if (signal.aborted) throw new HalftoneError('cancelled', 'Cancelled.');
-    const next = 'Check the connection and click the sample again.';
-    throw new HalftoneError('internal', `The sample file ${name} could not be fetched.`, { where: path, next, cause });
-  });
+  const answer = await fetch(address(path), { signal, credentials: 'same-origin' }).catch(
+    (cause: unknown) => {
+      if (signal.aborted) throw new HalftoneError('cancelled', 'Cancelled.');
+      const next = 'Check the connection and click the sample again.';
+      throw new HalftoneError('internal', `The sample file ${name} could not be fetched.`, {
+        where: path,
+        next,
+        cause,
+      });
+    },
+  );
   if (!answer.ok) {
     const next = 'Reload the page; if it stays, the site is not complete.';
-    throw new HalftoneError('internal', `The server answered ${answer.status} for the sample file ${name}.`, { where: path, next });
+    throw new HalftoneError('internal', `The server answered ${answer.status} for the sample file ${name}.`, {
+      where: path,
+      next,
+    });
   }
   return new File([await answer.blob()], name);
 }
@@ -56,8 +73,11 @@ async function fetchSample(id: string, signal: AbortSignal): Promise<FetchedSamp
   const listed = sampleList.samples.find((sample) => sample.id === id);
   if (listed === undefined) throw new HalftoneError('internal', `There is no sample named ${id}.`);
   const model = await fetchFile(`samples/${id}/${listed.model.name}`, listed.model.name, signal);
-  const files = await Promise.all(listed.files.map((name) => fetchFile(`samples/${id}/${name}`, name, signal)));
-  const image = listed.images === null ? null : { ...kImageDefaults, ...(listed.images as Partial<ImageOptions>) };
+  const files = await Promise.all(
+    listed.files.map((name) => fetchFile(`samples/${id}/${name}`, name, signal)),
+  );
+  const image =
+    listed.images === null ? null : { ...kImageDefaults, ...(listed.images as Partial<ImageOptions>) };
   return { model, samples: files.map((file) => ({ path: file.name, file })), image };
 }
 
@@ -85,7 +105,13 @@ async function openWithData(engine: Engine, model: File, request: OpenRequest): 
   }
 }
 
-async function* runDeployed(engine: Engine, blob: Blob, name: string, set: SampleSet, signal: AbortSignal): AsyncIterable<Sample> {
+async function* runDeployed(
+  engine: Engine,
+  blob: Blob,
+  name: string,
+  set: SampleSet,
+  signal: AbortSignal,
+): AsyncIterable<Sample> {
   const model = await engine.open(blob, { name, signal });
   try {
     for (let index = 0; index < set.count; ++index) {

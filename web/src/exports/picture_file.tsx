@@ -1,8 +1,8 @@
 // A picture as a file of its own: drawn again outside the page, with its own colours, and turned into text.
 import { render } from 'preact';
+import { kPaperPalette } from '../pictures/palette';
 import { describeRanking, kAxisHeight, RankingAxis, RankingBars } from '../pictures/ranking';
 import { type Entry, layoutRanking } from '../pictures/ranking_layout';
-import { kPaperPalette } from '../pictures/palette';
 
 const kWidth = 900;
 const kMargin = 16;
@@ -25,7 +25,14 @@ export function rankingSvg(entries: readonly Entry[], title: string): string {
       <g transform={`translate(${kMargin} ${kMargin})`}>
         <RankingAxis layout={layout} palette={kPaperPalette} />
         <g transform={`translate(0 ${kAxisHeight})`}>
-          <RankingBars entries={entries} layout={layout} from={0} to={entries.length} chosen={null} palette={kPaperPalette} />
+          <RankingBars
+            entries={entries}
+            layout={layout}
+            from={0}
+            to={entries.length}
+            chosen={null}
+            palette={kPaperPalette}
+          />
         </g>
       </g>
     </svg>,

@@ -32,7 +32,10 @@ function screen(): string {
 }
 
 const kDots = screen();
-const kGrid = Array.from({ length: kCodes }, (_, code) => `M${(24 + (code * (kWidth - 48)) / (kCodes - 1)).toFixed(1)} ${kHeight + 6}v7`).join('');
+const kGrid = Array.from(
+  { length: kCodes },
+  (_, code) => `M${(24 + (code * (kWidth - 48)) / (kCodes - 1)).toFixed(1)} ${kHeight + 6}v7`,
+).join('');
 
 export function Hero(): VNode {
   return (

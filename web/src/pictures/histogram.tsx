@@ -19,7 +19,10 @@ interface Props {
 function describe({ statistics, encoding }: Props): string {
   const range = `${count(statistics.count)} values from ${significant(statistics.min)} to ${significant(statistics.max)}.`;
   if (encoding === null) return `${range} No range is chosen yet.`;
-  const clipped = statistics.clipped === null ? '' : ` ${percent(statistics.clipped)} of them lie outside the chosen range.`;
+  const clipped =
+    statistics.clipped === null
+      ? ''
+      : ` ${percent(statistics.clipped)} of them lie outside the chosen range.`;
   return range + clipped;
 }
 
@@ -28,7 +31,12 @@ export function Histogram(props: Props): VNode {
   const layout = layoutHistogram({ statistics, encoding, width: kWidth, height: kHeight, logarithmic });
   const base = kTop + kHeight;
   return (
-    <svg class="histogram" viewBox={`-8 0 ${kWidth + 16} ${base + kBelow}`} role="img" aria-labelledby="histogram-title histogram-desc">
+    <svg
+      class="histogram"
+      viewBox={`-8 0 ${kWidth + 16} ${base + kBelow}`}
+      role="img"
+      aria-labelledby="histogram-title histogram-desc"
+    >
       <title id="histogram-title">{`Values of ${tensor}`}</title>
       <desc id="histogram-desc">{describe(props)}</desc>
       <defs>
@@ -59,7 +67,9 @@ export function Histogram(props: Props): VNode {
         </text>
       ))}
       <text x={0} y={base + 34} font-size="10.5" fill="var(--quiet)">
-        {layout.codes.length > 0 ? `ticks: ${layout.everyCode === 1 ? 'every code' : `every ${layout.everyCode}th code`}` : ''}
+        {layout.codes.length > 0
+          ? `ticks: ${layout.everyCode === 1 ? 'every code' : `every ${layout.everyCode}th code`}`
+          : ''}
       </text>
       <text x={kWidth} y={base + 34} text-anchor="end" font-size="10.5" fill="var(--quiet)">
         {logarithmic ? 'log count' : 'count'}
@@ -73,7 +83,12 @@ function Chosen({ from, to, base }: { from: number; to: number; base: number }):
   return (
     <>
       <rect x={from} y={kTop} width={Math.max(1, to - from)} height={base - kTop} fill="var(--chosen)" />
-      <path d={`M${from} ${kTop + 6}V${kTop - 4}H${to}V${kTop + 6}`} fill="none" stroke="var(--accent)" stroke-width="1.5" />
+      <path
+        d={`M${from} ${kTop + 6}V${kTop - 4}H${to}V${kTop + 6}`}
+        fill="none"
+        stroke="var(--accent)"
+        stroke-width="1.5"
+      />
     </>
   );
 }

@@ -56,7 +56,8 @@ export function layoutHistogram(input: HistogramInput): HistogramLayout {
   const domain = finiteSpan([statistics.min, statistics.max, ...(chosen ?? [])]) ?? [0, 1];
   if (domain[0] === domain[1]) [domain[0], domain[1]] = [domain[0] - 0.5, domain[1] + 0.5];
   const x = scaleLinear().domain(domain).range([0, width]);
-  const range = chosen === null ? null : { from: x(chosen[0]), to: x(chosen[1]), min: chosen[0], max: chosen[1] };
+  const range =
+    chosen === null ? null : { from: x(chosen[0]), to: x(chosen[1]), min: chosen[0], max: chosen[1] };
   return {
     bars: barsOf(input, x, chosen),
     range,
@@ -64,7 +65,11 @@ export function layoutHistogram(input: HistogramInput): HistogramLayout {
     ticks: x.ticks(Math.max(2, Math.floor(width / 70))).map((value) => ({ value, x: x(value) })),
   };
 
-  function barsOf({ logarithmic }: HistogramInput, place: (value: number) => number, span: [number, number] | null): HistogramBar[] {
+  function barsOf(
+    { logarithmic }: HistogramInput,
+    place: (value: number) => number,
+    span: [number, number] | null,
+  ): HistogramBar[] {
     const counts = statistics.histogram;
     const tone = (count: number): number => (logarithmic ? Math.log1p(count) : count);
     const most = Math.max(1e-9, ...counts.map(tone));
@@ -94,7 +99,11 @@ function codesOf(
   const codes: number[] = [];
   // A multiple of the scale is a code whatever the zero point, since zero itself is one.
   const first = Math.ceil(span[0] / scale / everyCode - 1e-6);
-  for (let code = first; code * everyCode * scale <= span[1] * (1 + 1e-6) + scale * 1e-3 && codes.length < all; ++code) {
+  for (
+    let code = first;
+    code * everyCode * scale <= span[1] * (1 + 1e-6) + scale * 1e-3 && codes.length < all;
+    ++code
+  ) {
     codes.push(place(code * everyCode * scale));
   }
   return { codes, everyCode };

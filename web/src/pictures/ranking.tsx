@@ -2,8 +2,8 @@
 // activations are a row of dots with a round end, so that they differ without colour.
 import type { VNode } from 'preact';
 import { decibelFigure, printable } from '../text/format';
+import { kPagePalette, type Palette } from './palette';
 import { type Entry, kLossless, type RankingLayout } from './ranking_layout';
-import { type Palette, kPagePalette } from './palette';
 
 export const kAxisHeight = 40;
 const kBar = 9;
@@ -43,12 +43,20 @@ function Shape({ entry, layout, palette, middle }: BarProps & { middle: number }
 function Bar(props: BarProps): VNode {
   const { entry, y, layout, chosen, palette } = props;
   const middle = layout.stacked ? y + 27 : y + layout.rowHeight / 2;
-  const limit = layout.stacked ? Math.floor(layout.width / 7.4) : Math.max(8, Math.floor(layout.labelWidth / 7));
+  const limit = layout.stacked
+    ? Math.floor(layout.width / 7.4)
+    : Math.max(8, Math.floor(layout.labelWidth / 7));
   const known = entry.score === null ? 'not known yet' : `${entry.score} dB`;
   return (
     <g data-name={entry.name} data-score={entry.score ?? undefined}>
       <title>{`${printable(entry.name, 400)}: ${known}, ${entry.role}`}</title>
-      <rect x={0} y={y} width={layout.width} height={layout.rowHeight} fill={chosen ? palette.chosen : palette.clear} />
+      <rect
+        x={0}
+        y={y}
+        width={layout.width}
+        height={layout.rowHeight}
+        fill={chosen ? palette.chosen : palette.clear}
+      />
       {chosen && <rect x={0} y={y + 2} width={3} height={layout.rowHeight - 4} fill={palette.accent} />}
       <text
         x={layout.stacked ? 10 : layout.labelWidth}
@@ -74,7 +82,13 @@ function Bar(props: BarProps): VNode {
   );
 }
 
-export function RankingAxis({ layout, palette = kPagePalette }: { layout: RankingLayout; palette?: Palette }): VNode {
+export function RankingAxis({
+  layout,
+  palette = kPagePalette,
+}: {
+  layout: RankingLayout;
+  palette?: Palette;
+}): VNode {
   return (
     <g>
       <text x={layout.zero} y={13} fill={palette.quiet} font-size="11.5">
@@ -108,7 +122,15 @@ export function RankingBars({ entries, layout, from, to, chosen, palette = kPage
   return (
     <g>
       {layout.ticks.map(({ value, x }) => (
-        <line key={value} x1={x} x2={x} y1={0} y2={layout.height} stroke={palette.line} stroke-dasharray={value === kLossless ? undefined : '1 3'} />
+        <line
+          key={value}
+          x1={x}
+          x2={x}
+          y1={0}
+          y2={layout.height}
+          stroke={palette.line}
+          stroke-dasharray={value === kLossless ? undefined : '1 3'}
+        />
       ))}
       {entries.slice(from, to).map((entry, index) => (
         <Bar
@@ -127,7 +149,10 @@ export function RankingBars({ entries, layout, from, to, chosen, palette = kPage
 /** The sentence that a screen reader gets for the picture. */
 export function describeRanking(entries: readonly Entry[]): string {
   const known = entries.filter((entry) => entry.score !== null);
-  const worst = known.reduce<Entry | null>((a, b) => (a === null || (b.score ?? 0) < (a.score ?? 0) ? b : a), null);
+  const worst = known.reduce<Entry | null>(
+    (a, b) => (a === null || (b.score ?? 0) < (a.score ?? 0) ? b : a),
+    null,
+  );
   const weights = known.filter((entry) => entry.role === 'weight').length;
   if (worst === null) return 'No scores yet.';
   return `${known.length} quantizers, ${weights} of weights and ${known.length - weights} of activations. The lowest PSNR is ${worst.score} dB, of ${printable(worst.name)}. The same numbers are in the table.`;

@@ -64,7 +64,9 @@ export function layoutRanking(entries: readonly Entry[], width: number): Ranking
   const right = Math.max(zero + 40, width - kValueWidth);
   const rowHeight = stacked ? 38 : 22;
   const end = axisEnd(entries);
-  const scale = scaleLinear().domain([kLossless, end]).range([0, right - zero]);
+  const scale = scaleLinear()
+    .domain([kLossless, end])
+    .range([0, right - zero]);
   const step = kTickSteps.find((size) => (kLossless - end) / size <= (right - zero) / 56) ?? 100;
   const ticks = [];
   for (let value = kLossless; value >= end; value -= step) ticks.push({ value, x: zero + scale(value) });
@@ -77,6 +79,7 @@ export function layoutRanking(entries: readonly Entry[], width: number): Ranking
     labelWidth,
     stacked,
     ticks,
-    length: (score) => Math.max(0, scale(Number.isNaN(score) ? end : Math.max(end, Math.min(kLossless, score)))),
+    length: (score) =>
+      Math.max(0, scale(Number.isNaN(score) ? end : Math.max(end, Math.min(kLossless, score)))),
   };
 }

@@ -37,7 +37,8 @@ export function writeAddress(address: Address): string {
   put('activations', address.options.activations, kDefaultOptions.activations);
   put('weights', address.options.weights, kDefaultOptions.weights);
   put('channels', String(address.options.perChannel), String(kDefaultOptions.perChannel));
-  if (address.tensor !== null && address.tensor.length <= kLongestName) entries.push(['tensor', address.tensor]);
+  if (address.tensor !== null && address.tensor.length <= kLongestName)
+    entries.push(['tensor', address.tensor]);
   return new URLSearchParams(entries).toString();
 }
 
@@ -63,19 +64,33 @@ export function readAddress(hash: string): ReadAddress {
 function readEntry(address: Address, key: string, value: string): boolean {
   switch (key) {
     case 'step':
-      return assign(oneOf(value, kSteps), (step) => { address.step = step; });
+      return assign(oneOf(value, kSteps), (step) => {
+        address.step = step;
+      });
     case 'view':
-      return assign(oneOf(value, ['bars', 'table'] as const), (view) => { address.presentation = view; });
+      return assign(oneOf(value, ['bars', 'table'] as const), (view) => {
+        address.presentation = view;
+      });
     case 'order':
-      return assign(oneOf(value, ['worst', 'graph'] as const), (order) => { address.order = order; });
+      return assign(oneOf(value, ['worst', 'graph'] as const), (order) => {
+        address.order = order;
+      });
     case 'activations':
-      return assign(oneOf(value, kActivationFormats), (format) => { address.options.activations = format; });
+      return assign(oneOf(value, kActivationFormats), (format) => {
+        address.options.activations = format;
+      });
     case 'weights':
-      return assign(oneOf(value, kWeightFormats), (format) => { address.options.weights = format; });
+      return assign(oneOf(value, kWeightFormats), (format) => {
+        address.options.weights = format;
+      });
     case 'channels':
-      return assign(oneOf(value, ['true', 'false'] as const), (flag) => { address.options.perChannel = flag === 'true'; });
+      return assign(oneOf(value, ['true', 'false'] as const), (flag) => {
+        address.options.perChannel = flag === 'true';
+      });
     case 'tensor':
-      return assign(value !== '' && value.length <= kLongestName ? value : null, (name) => { address.tensor = name; });
+      return assign(value !== '' && value.length <= kLongestName ? value : null, (name) => {
+        address.tensor = name;
+      });
     default:
       return false;
   }

@@ -1,7 +1,7 @@
 // Keeps the address and the state in step. Selecting replaces the entry, so that Back leaves a step, not a row.
 import { batch, effect } from '@preact/signals';
-import { alarm } from './announce';
 import { type Address, readAddress, writeAddress } from './address';
+import { alarm } from './announce';
 import { notice, options, order, presentation, selected, step } from './store';
 
 function current(): Address {

@@ -43,7 +43,8 @@ function text(value: unknown): string {
 export function problemFrom(cause: unknown, during: string): Problem {
   const error: ErrorLike = typeof cause === 'object' && cause !== null ? cause : {};
   const code = text(error.code) || 'internal';
-  const message = text(error.message) || (typeof cause === 'string' ? cause : 'Something failed without saying why.');
+  const message =
+    text(error.message) || (typeof cause === 'string' ? cause : 'Something failed without saying why.');
   const next = text(error.next) || (kNext[code] ?? kNext.internal ?? '');
   return { code, message: sentence(message), where: text(error.where), next: sentence(next), during };
 }

@@ -25,7 +25,8 @@ export interface Inputs {
 
 export function stepStates(inputs: Inputs): Record<Step, StepState> {
   const planReady = inputs.plan !== null && inputs.plan.key === inputs.planKey;
-  const encodingsFresh = planReady && inputs.encodings !== null && inputs.encodings.key === inputs.encodingsKey;
+  const encodingsFresh =
+    planReady && inputs.encodings !== null && inputs.encodings.key === inputs.encodingsKey;
   const states: Record<Step, StepState> = {
     model: inputs.hasModel ? 'done' : 'nothing yet',
     plan: made(inputs.plan, inputs.planKey, inputs.hasModel),

@@ -1,7 +1,15 @@
 // The state of the page: signals, each with one meaning. Actions write them, views read them.
 import { computed, signal } from '@preact/signals';
-import type { Encodings, Model, ModelSummary, Plan, SampleSet, SensitivityResults, SensitivityRow } from '../package';
 import type { BundledSample, ImageOptions, PathFile } from '../engine/bench';
+import type {
+  Encodings,
+  Model,
+  ModelSummary,
+  Plan,
+  SampleSet,
+  SensitivityResults,
+  SensitivityRow,
+} from '../package';
 import { kDefaultAddress, type Order, type Presentation, type Step } from './address';
 import { kDefaultOptions, type Options } from './options';
 import type { Problem } from './problem';
@@ -46,7 +54,11 @@ export interface Ranking {
 export const session = signal<Session | null>(null);
 /** A model that is being opened, or one that waits for its external data. */
 export const opening = signal<{ name: string; size: number } | null>(null);
-export const waitingForData = signal<{ model: File; have: readonly PathFile[]; samples: readonly PathFile[] } | null>(null);
+export const waitingForData = signal<{
+  model: File;
+  have: readonly PathFile[];
+  samples: readonly PathFile[];
+} | null>(null);
 
 export const options = signal<Options>(kDefaultOptions);
 export const plan = signal<Made<Plan> | null>(null);
@@ -89,7 +101,9 @@ export const rowSites = computed(
   () => plan.value?.value.sites.filter((site) => site.quantized && site.role !== 'bias') ?? [],
 );
 
-export const siteByTensor = computed(() => new Map(plan.value?.value.sites.map((site) => [site.tensor, site]) ?? []));
+export const siteByTensor = computed(
+  () => new Map(plan.value?.value.sites.map((site) => [site.tensor, site]) ?? []),
+);
 
 export const scoreByTensor = computed(
   () => new Map(ranking.value?.value.rows.map((row) => [row.name, row.score]) ?? []),

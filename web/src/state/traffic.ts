@@ -28,7 +28,10 @@ export function startTraffic(): void {
     traffic.value = { own, foreign, sinceOpen, bytes };
   };
   performance.setResourceTimingBufferSize(2000);
-  new PerformanceObserver((list) => observe(list.getEntries())).observe({ type: 'navigation', buffered: true });
+  new PerformanceObserver((list) => observe(list.getEntries())).observe({
+    type: 'navigation',
+    buffered: true,
+  });
   new PerformanceObserver((list) => observe(list.getEntries())).observe({ type: 'resource', buffered: true });
 }
 

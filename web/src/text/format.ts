@@ -81,8 +81,10 @@ export function shape(dims: readonly (number | string | null)[] | null): string 
 
 /** A hostile name made safe to lay out: control and direction characters become visible marks, long names are cut in the middle. */
 export function printable(name: string, limit = 96): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  const safe = name.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '\ufffd');
+  const safe = name.replace(
+    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    '\ufffd',
+  );
   if (safe.length <= limit) return safe;
   const head = Math.ceil((limit - 1) * 0.6);
   return `${safe.slice(0, head)}\u2026${safe.slice(safe.length - (limit - 1 - head))}`;

@@ -1,6 +1,7 @@
 // Whether a model takes pictures, and how. What a person sees before correcting it; the readers refuse what doesn't fit.
-import type { ValueInfo } from '../package';
+
 import type { ImageOptions } from '../engine/bench';
+import type { ValueInfo } from '../package';
 
 type Dim = number | string | null | undefined;
 

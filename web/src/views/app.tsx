@@ -6,8 +6,8 @@ import { Calibrate } from './calibrate';
 import { Footer } from './footer';
 import { Header } from './header';
 import { Inspector } from './inspector';
-import { ModelView } from './model';
 import { NoticeBar, ProblemBar } from './messages';
+import { ModelView } from './model';
 import { PlanView } from './plan';
 import { Proof } from './proof';
 import { SaveView } from './save';
@@ -67,6 +67,7 @@ function Workbench(): VNode {
 export function App(): VNode {
   return (
     <>
+      {/* biome-ignore lint/a11y/useValidAnchor: a link that moves the focus, as a skip link is; the hash holds options */}
       <a class="skip" href="#main" onClick={skip}>
         Skip to the workbench
       </a>

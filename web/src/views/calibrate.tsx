@@ -1,9 +1,9 @@
 // Where ranges come from: samples, or random values when a person insists.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { Encoding } from '../package';
 import { calibrate } from '../actions/run';
 import { useRandomSamples } from '../actions/samples';
+import type { Encoding } from '../package';
 import { encodings, job, samples, selected, session, siteByTensor, states } from '../state/store';
 import { counted, printable, shape, significant } from '../text/format';
 import { type Column, DataTable } from './data_table';
@@ -25,8 +25,8 @@ function RandomChoice(): VNode {
     <details class="random">
       <summary>Use random values instead</summary>
       <p>
-        Random values show that everything runs. Their ranges are not the model's, so scores and the saved model mean little; every
-        result will say so.
+        Random values show that everything runs. Their ranges are not the model's, so scores and the saved
+        model mean little; every result will say so.
       </p>
       <p class="actions">
         <label>
@@ -53,7 +53,11 @@ function RandomChoice(): VNode {
             }}
           />
         </label>
-        <button type="button" disabled={job.value !== null} onClick={() => void useRandomSamples(randomCount.value, randomSeed.value)}>
+        <button
+          type="button"
+          disabled={job.value !== null}
+          onClick={() => void useRandomSamples(randomCount.value, randomSeed.value)}
+        >
           Use random values
         </button>
       </p>
@@ -66,7 +70,8 @@ export function RandomWarning(): VNode | null {
   if (samples.value?.set.random !== true) return null;
   return (
     <p class="notice strong">
-      Random calibration data: ranges and scores are not the model's. Drop real samples for numbers that count.
+      Random calibration data: ranges and scores are not the model's. Drop real samples for numbers that
+      count.
     </p>
   );
 }
@@ -80,13 +85,17 @@ function SampleState(): VNode {
         <p class="lead">Drop calibration samples anywhere: .npy, .npz, .pb, images, or a folder of them.</p>
         <p>
           {counted(inputs.length, 'input')}:{' '}
-          {inputs.map((input) => `${printable(input.name)} (${input.type}, ${shape(input.shape)})`).join('; ')}
+          {inputs
+            .map((input) => `${printable(input.name)} (${input.type}, ${shape(input.shape)})`)
+            .join('; ')}
         </p>
       </>
     );
   }
   const { set } = current;
-  const names = Array.from({ length: Math.min(set.count, 3) }, (_, index) => printable(set.name(index), 40)).join(', ');
+  const names = Array.from({ length: Math.min(set.count, 3) }, (_, index) =>
+    printable(set.name(index), 40),
+  ).join(', ');
   return (
     <>
       <p class="lead figures">
@@ -113,12 +122,44 @@ function scales(encoding: Encoding): string {
 }
 
 const kColumns: readonly Column<Row>[] = [
-  { key: 'tensor', label: 'Tensor', names: true, width: '30%', cell: (row) => printable(row.tensor), title: (row) => printable(row.tensor, 2000) },
+  {
+    key: 'tensor',
+    label: 'Tensor',
+    names: true,
+    width: '30%',
+    cell: (row) => printable(row.tensor),
+    title: (row) => printable(row.tensor, 2000),
+  },
   { key: 'format', label: 'Format', width: '5rem', cell: (row) => row.encoding.format },
-  { key: 'min', label: 'Min', numeric: true, cell: (row) => significant(span(row.encoding.min, Math.min)), title: (row) => String(span(row.encoding.min, Math.min)) },
-  { key: 'max', label: 'Max', numeric: true, cell: (row) => significant(span(row.encoding.max, Math.max)), title: (row) => String(span(row.encoding.max, Math.max)) },
-  { key: 'scale', label: 'Scale', numeric: true, width: '12rem', cell: (row) => scales(row.encoding), title: (row) => row.encoding.scale.slice(0, 64).join(', ') },
-  { key: 'zero', label: 'Zero point', numeric: true, width: '7rem', cell: (row) => row.encoding.zero_point[0] ?? 0 },
+  {
+    key: 'min',
+    label: 'Min',
+    numeric: true,
+    cell: (row) => significant(span(row.encoding.min, Math.min)),
+    title: (row) => String(span(row.encoding.min, Math.min)),
+  },
+  {
+    key: 'max',
+    label: 'Max',
+    numeric: true,
+    cell: (row) => significant(span(row.encoding.max, Math.max)),
+    title: (row) => String(span(row.encoding.max, Math.max)),
+  },
+  {
+    key: 'scale',
+    label: 'Scale',
+    numeric: true,
+    width: '12rem',
+    cell: (row) => scales(row.encoding),
+    title: (row) => row.encoding.scale.slice(0, 64).join(', '),
+  },
+  {
+    key: 'zero',
+    label: 'Zero point',
+    numeric: true,
+    width: '7rem',
+    cell: (row) => row.encoding.zero_point[0] ?? 0,
+  },
 ];
 
 function Ranges(): VNode | null {
@@ -160,7 +201,12 @@ export function Calibrate(): VNode {
       <SampleState />
       <RandomWarning />
       <p class="actions">
-        <button type="button" class={state === 'done' ? '' : 'primary'} disabled={!ready} onClick={() => void calibrate()}>
+        <button
+          type="button"
+          class={state === 'done' ? '' : 'primary'}
+          disabled={!ready}
+          onClick={() => void calibrate()}
+        >
           {state === 'done' || state === 'stale' ? 'Calibrate again' : 'Calibrate'}
         </button>
         <OpenButton label="Choose samples" name="samples" />

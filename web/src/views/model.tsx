@@ -1,7 +1,7 @@
 // What is in the model: facts, inputs and outputs, operators, warnings.
 import type { VNode } from 'preact';
-import type { ValueInfo } from '../package';
 import { closeModel } from '../actions/open';
+import type { ValueInfo } from '../package';
 import { session } from '../state/store';
 import { bytes, count, counted, printable, shape } from '../text/format';
 import { Warnings } from './messages';
@@ -44,7 +44,7 @@ function Operators({ all }: { all: Record<string, number> }): VNode {
           <th scope="col" class="number">
             Nodes
           </th>
-          <th scope="col" aria-hidden="true" />
+          <td />
         </tr>
       </thead>
       <tbody>
@@ -72,8 +72,8 @@ export function ModelView(): VNode | null {
     <section class="view" aria-labelledby="view-title">
       <ViewTitle>Model</ViewTitle>
       <p class="lead">
-        {printable(fileName)} has {counted(summary.nodes, 'node')} and {counted(parameters.count, 'parameter')} in{' '}
-        {bytes(parameters.bytes)}.
+        {printable(fileName)} has {counted(summary.nodes, 'node')} and{' '}
+        {counted(parameters.count, 'parameter')} in {bytes(parameters.bytes)}.
       </p>
       <Warnings list={summary.warnings} />
       {summary.quantized.pairs > 0 && (

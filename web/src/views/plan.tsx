@@ -1,8 +1,8 @@
 // Every tensor on which a quantizer can sit: whether it does, by which rule, and why.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { FormatName, Site } from '../package';
 import { chooseOptions, resetOptions } from '../actions/plan';
+import type { FormatName, Site } from '../package';
 import { kActivationFormats, kDefaultOptions, kWeightFormats, sameOptions } from '../state/options';
 import { options, plan, selected, states } from '../state/store';
 import { count, counted, printable } from '../text/format';
@@ -22,11 +22,28 @@ export function granularityText(site: Site): string {
 }
 
 const kColumns: readonly Column<Site>[] = [
-  { key: 'tensor', label: 'Tensor', names: true, width: '26%', cell: (site) => printable(site.tensor), title: (site) => printable(site.tensor, 2000) },
+  {
+    key: 'tensor',
+    label: 'Tensor',
+    names: true,
+    width: '26%',
+    cell: (site) => printable(site.tensor),
+    title: (site) => printable(site.tensor, 2000),
+  },
   { key: 'role', label: 'Role', width: '7rem', cell: (site) => site.role },
   { key: 'format', label: 'Format', width: '5rem', cell: (site) => (site.quantized ? site.format : 'float') },
-  { key: 'granularity', label: 'Granularity', width: '11.5rem', cell: (site) => (site.quantized ? granularityText(site) : '\u2013') },
-  { key: 'why', label: 'Why', cell: (site) => printable(site.why, 400), title: (site) => `${site.rule}: ${printable(site.why, 2000)}` },
+  {
+    key: 'granularity',
+    label: 'Granularity',
+    width: '11.5rem',
+    cell: (site) => (site.quantized ? granularityText(site) : '\u2013'),
+  },
+  {
+    key: 'why',
+    label: 'Why',
+    cell: (site) => printable(site.why, 400),
+    title: (site) => `${site.rule}: ${printable(site.why, 2000)}`,
+  },
 ];
 
 function filtered(sites: readonly Site[]): Site[] {
@@ -50,14 +67,25 @@ function byRule(sites: readonly Site[]): Item<Site>[] {
     if (list === undefined) rules.set(site.rule, [site]);
     else list.push(site);
   }
-  return [...rules].flatMap(([rule, list]) => [{ group: rule, note: counted(list.length, 'tensor') }, ...list]);
+  return [...rules].flatMap(([rule, list]) => [
+    { group: rule, note: counted(list.length, 'tensor') },
+    ...list,
+  ]);
 }
 
-function FormatChoice(props: { label: string; value: FormatName; all: readonly FormatName[]; onChoose: (format: FormatName) => void }): VNode {
+function FormatChoice(props: {
+  label: string;
+  value: FormatName;
+  all: readonly FormatName[];
+  onChoose: (format: FormatName) => void;
+}): VNode {
   return (
     <label>
       {props.label}{' '}
-      <select value={props.value} onChange={(event) => props.onChoose(event.currentTarget.value as FormatName)}>
+      <select
+        value={props.value}
+        onChange={(event) => props.onChoose(event.currentTarget.value as FormatName)}
+      >
         {props.all.map((format) => (
           <option key={format} value={format} selected={format === props.value}>
             {format}
@@ -79,7 +107,12 @@ function OptionBar(): VNode {
         all={kActivationFormats}
         onChoose={(format) => void chooseOptions({ activations: format })}
       />
-      <FormatChoice label="Weights" value={weights} all={kWeightFormats} onChoose={(format) => void chooseOptions({ weights: format })} />
+      <FormatChoice
+        label="Weights"
+        value={weights}
+        all={kWeightFormats}
+        onChoose={(format) => void chooseOptions({ weights: format })}
+      />
       <label class="check">
         <input
           type="checkbox"
@@ -88,7 +121,11 @@ function OptionBar(): VNode {
         />{' '}
         Weights per channel
       </label>
-      <button type="button" disabled={sameOptions(options.value, kDefaultOptions)} onClick={() => void resetOptions()}>
+      <button
+        type="button"
+        disabled={sameOptions(options.value, kDefaultOptions)}
+        onClick={() => void resetOptions()}
+      >
         Reset
       </button>
     </fieldset>
@@ -97,7 +134,7 @@ function OptionBar(): VNode {
 
 function FilterBar(): VNode {
   return (
-    <div class="filters" role="search" aria-label="Sites">
+    <search class="filters" aria-label="Sites">
       <label>
         <span class="unseen">Search tensors, rules and reasons</span>
         <input
@@ -146,7 +183,7 @@ function FilterBar(): VNode {
         />{' '}
         Group by rule
       </label>
-    </div>
+    </search>
   );
 }
 
@@ -164,7 +201,12 @@ export function PlanView(): VNode {
             ? 'There is no plan.'
             : `${count(quantized)} of ${counted(sites.length, 'tensor')} quantized for ${made.target}`}
         </p>
-        <button type="button" class="primary next" disabled={states.value.plan !== 'done'} onClick={() => goTo('calibrate')}>
+        <button
+          type="button"
+          class="primary next"
+          disabled={states.value.plan !== 'done'}
+          onClick={() => goTo('calibrate')}
+        >
           Calibrate
         </button>
       </div>
@@ -181,7 +223,9 @@ export function PlanView(): VNode {
         onSelect={(tensor) => {
           selected.value = tensor;
         }}
-        empty={sites.length === 0 ? 'No tensor of this model can carry a quantizer.' : 'No tensor fits the filter.'}
+        empty={
+          sites.length === 0 ? 'No tensor of this model can carry a quantizer.' : 'No tensor fits the filter.'
+        }
       />
     </section>
   );

@@ -63,12 +63,15 @@ export function Proof(): VNode {
     >
       <h2 id="proof-title">Nothing leaves this machine</h2>
       <p>
-        The model is read, calibrated, ranked and written inside this tab. The browser counts every request that the page makes:
+        The model is read, calibrated, ranked and written inside this tab. The browser counts every request
+        that the page makes:
       </p>
       <Counts />
       <h3>Check it yourself</h3>
       <ul>
-        <li>Open the network panel of the developer tools, drop a model, run it, and look: no request goes out.</li>
+        <li>
+          Open the network panel of the developer tools, drop a model, run it, and look: no request goes out.
+        </li>
         <li>Open a model, switch to aeroplane mode, then run it. The numbers are the same.</li>
         <li>
           The page forbids itself every other address, for its workers too:{' '}

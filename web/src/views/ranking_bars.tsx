@@ -17,14 +17,16 @@ interface View {
   height: number;
 }
 
-function useView(): { box: { current: HTMLDivElement | null }; view: View; onScroll: () => void } {
-  const box = useRef<HTMLDivElement>(null);
+function useView(): { box: { current: HTMLElement | null }; view: View; onScroll: () => void } {
+  const box = useRef<HTMLElement>(null);
   const [view, setView] = useState<View>({ width: 640, top: 0, height: 800 });
   const measure = (): void => {
     const element = box.current;
     if (element === null) return;
     const next = { width: element.clientWidth, top: element.scrollTop, height: element.clientHeight };
-    setView((old) => (old.width === next.width && old.top === next.top && old.height === next.height ? old : next));
+    setView((old) =>
+      old.width === next.width && old.top === next.top && old.height === next.height ? old : next,
+    );
   };
   useLayoutEffect(() => {
     measure();
@@ -42,13 +44,20 @@ function inSight(count: number, view: View, layout: RankingLayout): { from: numb
 }
 
 /** Selects the entry `by` places away and keeps it in sight. */
-function moveSelection(entries: readonly Entry[], by: number, box: HTMLElement | null, layout: RankingLayout): void {
+function moveSelection(
+  entries: readonly Entry[],
+  by: number,
+  box: HTMLElement | null,
+  layout: RankingLayout,
+): void {
   const now = entries.findIndex((entry) => entry.name === selected.value);
   const index = Math.min(entries.length - 1, Math.max(0, now < 0 ? 0 : now + by));
   const entry = entries[index];
   if (entry === undefined) return;
   selected.value = entry.name;
-  announce(`${printable(entry.name)}, ${entry.role}, ${entry.score === null ? 'not known yet' : decibel(entry.score)}`);
+  announce(
+    `${printable(entry.name)}, ${entry.role}, ${entry.score === null ? 'not known yet' : decibel(entry.score)}`,
+  );
   if (box === null) return;
   const y = index * layout.rowHeight;
   if (y < box.scrollTop) box.scrollTop = y;
@@ -81,12 +90,11 @@ export function RankingPicture({ entries }: { entries: readonly Entry[] }): VNod
     if (name !== null && name !== undefined) selected.value = name;
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls and takes arrow keys has to be reachable
-    <div
+    <section
       class="bars-box"
       ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls and takes arrow keys has to be reachable
       tabIndex={0}
-      role="region"
       aria-label="Ranking as bars. Arrow keys select a quantizer; the table has the same numbers."
       onScroll={onScroll}
       onKeyDown={onKey}
@@ -97,11 +105,17 @@ export function RankingPicture({ entries }: { entries: readonly Entry[] }): VNod
           <RankingAxis layout={layout} />
         </svg>
       </div>
-      <svg class="bars" width={view.width} height={layout.height} role="img" aria-labelledby="bars-title bars-desc">
+      <svg
+        class="bars"
+        width={view.width}
+        height={layout.height}
+        role="img"
+        aria-labelledby="bars-title bars-desc"
+      >
         <title id="bars-title">Quantizers and what each costs</title>
         <desc id="bars-desc">{describeRanking(entries)}</desc>
         <RankingBars entries={entries} layout={layout} from={from} to={to} chosen={selected.value} />
       </svg>
-    </div>
+    </section>
   );
 }

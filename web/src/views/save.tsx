@@ -3,8 +3,8 @@ import type { VNode } from 'preact';
 import { bench } from '../actions/context';
 import { outputName, quantize } from '../actions/save';
 import { download } from '../exports/download';
-import { encodings, encodingsKey, job, plan, ranking, saved, session, states } from '../state/store';
 import type { Prediction, Saved } from '../state/saved';
+import { encodings, encodingsKey, job, plan, ranking, saved, session, states } from '../state/store';
 import { bytes, count, counted, decibel, percent, printable } from '../text/format';
 import { RandomWarning } from './calibrate';
 import { Warnings } from './messages';
@@ -18,7 +18,8 @@ function Figures({ made }: { made: Saved }): VNode {
       <dd>{bytes(report.float_bytes)}</dd>
       <dt>Quantized</dt>
       <dd title={`${report.bytes} bytes`}>
-        <strong>{bytes(report.bytes)}</strong> ({percent(report.bytes / Math.max(1, report.float_bytes))} of it)
+        <strong>{bytes(report.bytes)}</strong> ({percent(report.bytes / Math.max(1, report.float_bytes))} of
+        it)
       </dd>
       <dt>PSNR, simulated</dt>
       <dd title={made.score === null ? undefined : `${made.score.simulated} dB`}>
@@ -61,8 +62,12 @@ function Predictions({ made }: { made: Saved }): VNode | null {
   const { rows, output } = made.predictions;
   const agree = rows.filter((row) => row.float.index === row.quantized.index).length;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: may scroll on narrow screens
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Predictions">
+    <section
+      class="table-scroll"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: may scroll on narrow screens
+      tabIndex={0}
+      aria-label="Predictions"
+    >
       <table class="plain">
         <caption>
           {agree} of {counted(rows.length, 'prediction')} agree (largest of {printable(output)})
@@ -87,7 +92,7 @@ function Predictions({ made }: { made: Saved }): VNode | null {
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 
@@ -102,12 +107,13 @@ function Changes({ made }: { made: Saved }): VNode {
         <summary>{counted(changes.length, 'change')} to the model</summary>
         <ul class="changes">
           {changes.slice(0, kChangesShown).map((change, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes, and lines may be equal
-            <li key={index}>
+            <li key={`${index} ${change.where}`}>
               {printable(change.what, 400)} {change.where !== '' && <code>{printable(change.where)}</code>}
             </li>
           ))}
-          {changes.length > kChangesShown && <li>{counted(changes.length - kChangesShown, 'more change')}.</li>}
+          {changes.length > kChangesShown && (
+            <li>{counted(changes.length - kChangesShown, 'more change')}.</li>
+          )}
         </ul>
       </details>
     </>
@@ -125,7 +131,12 @@ interface FileProps {
 function FileRow({ name, what, make, type, main }: FileProps): VNode {
   return (
     <li>
-      <button type="button" class={main ? 'primary' : ''} disabled={make === null} onClick={() => make !== null && download(name, make(), type)}>
+      <button
+        type="button"
+        class={main ? 'primary' : ''}
+        disabled={make === null}
+        onClick={() => make !== null && download(name, make(), type)}
+      >
         Save {name}
       </button>
       <span>{what}</span>
@@ -150,12 +161,37 @@ function Files({ made }: { made: Saved | null }): VNode {
         type="application/octet-stream"
       />
       {external !== undefined && (
-        <FileRow name={`${model}.data`} what={bytes(external.size)} make={() => external} type="application/octet-stream" />
+        <FileRow
+          name={`${model}.data`}
+          what={bytes(external.size)}
+          make={() => external}
+          type="application/octet-stream"
+        />
       )}
-      <FileRow name="plan.json" what="every site with its reason" make={planNow ? () => write.plan(planNow) : null} type={kJson} />
-      <FileRow name="encodings.json" what="ranges, scales, zero points" make={found ? () => write.encodings(found) : null} type={kJson} />
-      <FileRow name="sensitivity.json" what="the ranking" make={results ? () => write.sensitivity(results) : null} type={kJson} />
-      <FileRow name="sensitivity.csv" what="the ranking as a table" make={results ? () => write.sensitivityCsv(results) : null} type="text/csv" />
+      <FileRow
+        name="plan.json"
+        what="every site with its reason"
+        make={planNow ? () => write.plan(planNow) : null}
+        type={kJson}
+      />
+      <FileRow
+        name="encodings.json"
+        what="ranges, scales, zero points"
+        make={found ? () => write.encodings(found) : null}
+        type={kJson}
+      />
+      <FileRow
+        name="sensitivity.json"
+        what="the ranking"
+        make={results ? () => write.sensitivity(results) : null}
+        type={kJson}
+      />
+      <FileRow
+        name="sensitivity.csv"
+        what="the ranking as a table"
+        make={results ? () => write.sensitivityCsv(results) : null}
+        type="text/csv"
+      />
     </ul>
   );
 }
@@ -172,7 +208,12 @@ export function SaveView(): VNode {
       </div>
       <RandomWarning />
       <p class="actions">
-        <button type="button" class={state === 'done' ? '' : 'primary'} disabled={!ready || state === 'done'} onClick={() => void quantize()}>
+        <button
+          type="button"
+          class={state === 'done' ? '' : 'primary'}
+          disabled={!ready || state === 'done'}
+          onClick={() => void quantize()}
+        >
           {state === 'stale' ? 'Make it again' : 'Make the quantized model'}
         </button>
         {encodings.value === null && <span>Calibrate first.</span>}

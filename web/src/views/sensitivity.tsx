@@ -25,8 +25,22 @@ const kSorts: Record<Order, Sort> = {
 };
 
 const kColumns: readonly Column<Entry>[] = [
-  { key: 'order', label: 'Site', numeric: true, sortable: true, width: '5rem', cell: (entry) => entry.order + 1 },
-  { key: 'name', label: 'Quantizer', names: true, sortable: true, cell: (entry) => printable(entry.name), title: (entry) => printable(entry.name, 2000) },
+  {
+    key: 'order',
+    label: 'Site',
+    numeric: true,
+    sortable: true,
+    width: '5rem',
+    cell: (entry) => entry.order + 1,
+  },
+  {
+    key: 'name',
+    label: 'Quantizer',
+    names: true,
+    sortable: true,
+    cell: (entry) => printable(entry.name),
+    title: (entry) => printable(entry.name, 2000),
+  },
   { key: 'role', label: 'Role', sortable: true, width: '7rem', cell: (entry) => entry.role },
   {
     key: 'score',
@@ -43,7 +57,8 @@ const kColumns: readonly Column<Entry>[] = [
 function compareBy(key: string, a: Entry, b: Entry): number {
   if (key === 'name') return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
   if (key === 'role') return a.role < b.role ? -1 : a.role > b.role ? 1 : 0;
-  if (key === 'score') return (a.score ?? Number.POSITIVE_INFINITY) - (b.score ?? Number.POSITIVE_INFINITY) || 0;
+  if (key === 'score')
+    return (a.score ?? Number.POSITIVE_INFINITY) - (b.score ?? Number.POSITIVE_INFINITY) || 0;
   return a.order - b.order;
 }
 
@@ -67,15 +82,31 @@ function Exports({ entries }: { entries: readonly Entry[] }): VNode {
   return (
     <fieldset class="exports" disabled={results === null}>
       <legend>Save as</legend>
-      <button type="button" onClick={() => results && download(`${stem}.sensitivity.csv`, write.sensitivityCsv(results), 'text/csv')}>
+      <button
+        type="button"
+        onClick={() =>
+          results && download(`${stem}.sensitivity.csv`, write.sensitivityCsv(results), 'text/csv')
+        }
+      >
         CSV
       </button>
-      <button type="button" onClick={() => results && download(`${stem}.sensitivity.json`, write.sensitivity(results), 'application/json')}>
+      <button
+        type="button"
+        onClick={() =>
+          results && download(`${stem}.sensitivity.json`, write.sensitivity(results), 'application/json')
+        }
+      >
         JSON
       </button>
       <button
         type="button"
-        onClick={() => download(`${stem}.sensitivity.svg`, rankingSvg(entries, `Sensitivity of ${printable(stem)}`), 'image/svg+xml')}
+        onClick={() =>
+          download(
+            `${stem}.sensitivity.svg`,
+            rankingSvg(entries, `Sensitivity of ${printable(stem)}`),
+            'image/svg+xml',
+          )
+        }
       >
         SVG
       </button>
@@ -83,13 +114,24 @@ function Exports({ entries }: { entries: readonly Entry[] }): VNode {
   );
 }
 
-function Switch<T extends string>(props: { legend: string; value: T; all: readonly [T, string][]; onChoose: (value: T) => void }): VNode {
+function Switch<T extends string>(props: {
+  legend: string;
+  value: T;
+  all: readonly [T, string][];
+  onChoose: (value: T) => void;
+}): VNode {
   return (
     <fieldset class="switch">
       <legend class="unseen">{props.legend}</legend>
       {props.all.map(([value, name]) => (
         <label key={value}>
-          <input type="radio" name={props.legend} value={value} checked={props.value === value} onChange={() => props.onChoose(value)} />
+          <input
+            type="radio"
+            name={props.legend}
+            value={value}
+            checked={props.value === value}
+            onChange={() => props.onChoose(value)}
+          />
           <span>{name}</span>
         </label>
       ))}
@@ -143,12 +185,21 @@ function ToolBar({ entries }: { entries: readonly Entry[] }): VNode {
 function Legend(): VNode {
   return (
     <p class="legend" aria-hidden="true">
-      <svg width="30" height="10">
+      <svg width="30" height="10" aria-hidden="true">
         <rect y="1" width="30" height="8" fill="var(--ink)" />
       </svg>
       weight
-      <svg width="30" height="10">
-        <line x1="3" x2="24" y1="5" y2="5" stroke="var(--ink)" stroke-width="5" stroke-dasharray="0 6" stroke-linecap="round" />
+      <svg width="30" height="10" aria-hidden="true">
+        <line
+          x1="3"
+          x2="24"
+          y1="5"
+          y2="5"
+          stroke="var(--ink)"
+          stroke-width="5"
+          stroke-dasharray="0 6"
+          stroke-linecap="round"
+        />
         <circle cx="25" cy="5" r="4.5" fill="var(--ink)" />
       </svg>
       activation
@@ -160,7 +211,8 @@ function Legend(): VNode {
 function captionText(): string {
   const made = ranking.value?.value;
   if (made === undefined) return 'Each quantizer alone, all others off.';
-  if (made.results === null) return `Each quantizer alone, all others off. ${made.rows.length} of ${made.total} are known.`;
+  if (made.results === null)
+    return `Each quantizer alone, all others off. ${made.rows.length} of ${made.total} are known.`;
   const { scored, samples } = made.results.halftone;
   const partial = made.complete ? '' : ` Stopped early: ${made.rows.length} of ${made.total} are known.`;
   return `PSNR of ${scored.map((name) => printable(name)).join(', ')} over ${counted(samples, 'sample')}, each quantizer alone, all others off.${partial}`;
@@ -178,7 +230,12 @@ function Head(): VNode {
           Save
         </button>
       ) : (
-        <button type="button" class={canRun ? 'primary next' : 'next'} disabled={!canRun} onClick={() => void rank()}>
+        <button
+          type="button"
+          class={canRun ? 'primary next' : 'next'}
+          disabled={!canRun}
+          onClick={() => void rank()}
+        >
           {state === 'stale' ? 'Rank again' : 'Rank'}
         </button>
       )}

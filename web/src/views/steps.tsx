@@ -1,6 +1,6 @@
 // The five steps and how far each is. A bar at the side, at the bottom on narrow screens.
 import type { VNode } from 'preact';
-import { type Step, kSteps } from '../state/address';
+import { kSteps, type Step } from '../state/address';
 import type { StepState } from '../state/steps';
 import { states, step } from '../state/store';
 
@@ -16,7 +16,13 @@ const kNames: Record<Step, string> = {
 function StateDot({ state }: { state: StepState }): VNode {
   const radius: Record<StepState, number> = { 'nothing yet': 1, ready: 2, running: 3, done: 4.5, stale: 4 };
   return (
-    <svg class={`dot dot-${state.replace(' ', '-')}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+    <svg
+      class={`dot dot-${state.replace(' ', '-')}`}
+      viewBox="0 0 12 12"
+      width="12"
+      height="12"
+      aria-hidden="true"
+    >
       <circle cx="6" cy="6" r={radius[state]} />
       {state === 'running' && <circle class="ring" cx="6" cy="6" r="5" />}
     </svg>

@@ -1,7 +1,8 @@
 // What the whole window listens to: files dropped anywhere, and Escape.
-import { TooManyFiles, filesOfDrop } from '../actions/read_drop';
+
 import { cancelJob } from '../actions/job';
 import { refuse, takeFiles } from '../actions/open';
+import { filesOfDrop, TooManyFiles } from '../actions/read_drop';
 import { dragging } from '../state/store';
 import { closeInspector } from './inspector';
 
@@ -30,7 +31,8 @@ async function takeDrop(transfer: DataTransfer): Promise<void> {
 function onEscape(event: KeyboardEvent): void {
   if (event.key !== 'Escape' || event.defaultPrevented) return;
   if (dragging.value) dragging.value = false;
-  else if (document.querySelector('dialog[open]') !== null) return; // The dialog closes itself.
+  else if (document.querySelector('dialog[open]') !== null)
+    return; // The dialog closes itself.
   else if (!cancelJob()) closeInspector();
 }
 
