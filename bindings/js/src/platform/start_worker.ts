@@ -13,18 +13,28 @@ function startBlobWorker(script: WorkerScript): WorkerPort {
   const text = 'text' in script ? script.text : `importScripts(${JSON.stringify(script.file.href)});`;
   const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
   const worker = new Worker(url, { name: 'halftone' });
-  URL.revokeObjectURL(url);
+  // The text may still be on its way to the worker's thread; its first word says that it arrived.
+  let revoke = () => {
+    URL.revokeObjectURL(url);
+    revoke = () => {};
+  };
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
     listen: (onMessage, onFailure) => {
-      worker.onmessage = (event) => onMessage(event.data);
+      worker.onmessage = (event) => {
+        revoke();
+        onMessage(event.data);
+      };
       worker.onmessageerror = () => onFailure('A message from the worker could not be read.');
       worker.onerror = (event) => {
         event.preventDefault();
         onFailure(`The worker failed: ${event.message || 'its script could not be started'}`);
       };
     },
-    terminate: () => worker.terminate(),
+    terminate: () => {
+      worker.terminate();
+      revoke();
+    },
     keepAlive: () => {},
   };
 }
