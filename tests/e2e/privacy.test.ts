@@ -197,7 +197,7 @@ describe('policy', () => {
       expect(headers['cache-control'], name).toBe('public, max-age=31536000, immutable');
       if (name.endsWith('.js')) expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
     }
-    for (const name of ['', 'icon.svg', 'samples/samples.json'])
+    for (const name of ['', 'samples/samples.json'])
       expect((await type(name))['cache-control'], name).not.toContain('immutable');
     await page.context().close();
   });

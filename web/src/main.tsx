@@ -12,6 +12,7 @@ import { startTheme } from './state/theme';
 import { startTraffic } from './state/traffic';
 import { missingFeature } from './support';
 import { App } from './views/app';
+import { keepTabIcon } from './views/tab_icon';
 import { Unsupported } from './views/unsupported';
 import { listenToWindow } from './views/window_events';
 
@@ -22,6 +23,7 @@ function start(host: HTMLElement): void {
     render(<Unsupported {...missing} />, host);
     return;
   }
+  keepTabIcon();
   const bench = halftoneBench();
   useBench(bench);
   startTraffic();
