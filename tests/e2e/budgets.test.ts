@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { measure } from '../../web/budget.mjs';
 import { drop, fileAt, goTo, kRoot, kSite, Workbench, whenIdle, whenStep } from './support/bench_page.js';
+import { chainModel, npy } from './support/onnx_bytes.js';
 
 let bench: Workbench;
 beforeAll(async () => {
@@ -59,6 +60,37 @@ test('footer, problem details and the core agree on version and commit', async (
   expect(await footer.innerText()).toContain(
     `${await footer.getAttribute('data-version')} \u00b7 ${await footer.getAttribute('data-commit')}`,
   );
+  await page.context().close();
+});
+
+test('a thousand quantizers: both pictures draw only what is in sight, and reach the end', async () => {
+  const page = await bench.page();
+  const sample = npy([1, 4], Float32Array.of(1, -2, 3, -4));
+  await drop(page, [
+    { name: 'chain.onnx', bytes: chainModel(500) },
+    { name: 'x.npy', bytes: sample },
+  ]);
+  await whenStep(page, 'calibrate', 'ready');
+  await whenIdle(page);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await whenStep(page, 'sensitivity', 'done');
+  await page.getByRole('radio', { name: 'Graph order' }).check({ force: true });
+  const bars = page.locator('.bars [data-name]');
+  expect(await bars.count()).toBeLessThan(100);
+  await page.locator('.bars-box').evaluate((box) => box.scrollTo(0, box.scrollHeight));
+  await page.locator('.bars [data-name="w499"]').waitFor();
+  expect(await bars.count()).toBeLessThan(100);
+  await page.getByRole('radio', { name: 'Table' }).check({ force: true });
+  const rows = page.locator('.table-box tr[aria-rowindex]');
+  expect(await page.locator('.table-box table').getAttribute('aria-rowcount')).toBe('1001');
+  expect(await rows.count()).toBeLessThan(100);
+  const height = await page.locator('.table-box').evaluate((box) => {
+    box.scrollTo(0, box.scrollHeight);
+    return box.scrollHeight;
+  });
+  await page.locator('.table-box [aria-rowindex="1001"]').waitFor();
+  expect(await page.locator('.table-box').evaluate((box) => box.scrollHeight)).toBe(height);
+  expect(await rows.count()).toBeLessThan(100);
   await page.context().close();
 });
 

@@ -73,6 +73,33 @@ export function modelWithData({
   return model(graph, opset);
 }
 
+/** `layers` times MatMul by a 4 x 4 weight close to the identity: twice as many quantizers. */
+export function chainModel(layers: number): Uint8Array {
+  const nodes: number[][] = [];
+  const weights: number[][] = [];
+  for (let layer = 0; layer < layers; ++layer) {
+    const input = layer === 0 ? 'x' : `t${layer - 1}`;
+    const output = layer === layers - 1 ? 'y' : `t${layer}`;
+    nodes.push(
+      part(1, [...part(1, input), ...part(1, `w${layer}`), ...part(2, output), ...part(4, 'MatMul')]),
+    );
+    const values = Float32Array.from({ length: 16 }, (_, at) =>
+      at % 5 === 0 ? 1 : 0.001 * ((at + layer) % 7),
+    );
+    const raw = [...new Uint8Array(values.buffer)];
+    const tensor = [
+      ...number(1, 4),
+      ...number(1, 4),
+      ...number(2, 1),
+      ...part(8, `w${layer}`),
+      ...part(9, raw),
+    ];
+    weights.push(part(5, tensor));
+  }
+  const ends = [...part(11, valueInfo('x', [1, 4])), ...part(12, valueInfo('y', [1, 4]))];
+  return model([...nodes.flat(), ...part(2, 'chain'), ...weights.flat(), ...ends], 13);
+}
+
 /** The sixteen floats of that weight. */
 export function weightBytes(): Uint8Array {
   return new Uint8Array(Float32Array.from({ length: 16 }, (_, index) => (index - 7) / 8).buffer);
