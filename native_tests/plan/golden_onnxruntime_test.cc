@@ -2,7 +2,8 @@
 // on its own pre-processed graphs. With the peer's activation scales as encodings, weights and biases have to come out equal to
 // the last bit. Left out, each by a rule that is counted below:
 //   beta      the peer rewrites a Gemm's beta to 1 and folds it into the bias's scale (g29); we leave such a bias in float
-//   axis      the peer puts the scales of a 3-D MatMul constant along axis 1, its rows (g33); ours lie along its columns
+//   axis      the peer puts the scales of a 3-D MatMul constant along axis 1, its rows, which the runtime refuses (g33); we give
+//             it one scale
 //   shared    the peer copies a bias that two nodes add at different scales (g47); we leave the second reader in float
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>

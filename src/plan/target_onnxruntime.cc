@@ -1,8 +1,8 @@
 // Target "onnxruntime": the inputs of Conv, ConvTranspose, Gemm and MatMul.
 //
 // Activations per tensor, constant operands symmetric per channel, biases int32. It is the part of onnxruntime.quantization's
-// placement on which all runtimes agree; its faults are not copied (a Gemm's beta stays as it is, a 3-D constant of a MatMul
-// gets its scales along its columns).
+// placement on which all runtimes agree; its faults are not copied (a Gemm's beta stays as it is). What onnxruntime 1.30 can't run
+// with its default options is not planned: 8-bit scales along an axis of a MatMul's right operand with three dimensions or more.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -159,10 +159,18 @@ class OnnxRuntimePlanner {
                (site.symmetric ? " symmetric" : "") + ", one scale for the tensor." + float_readers_phrase(tensor, uses);
   }
 
+  // The contract's axis, except where the runtime's fused MatMul fails with it.
+  AxisWish runnable_axis(Use use, std::size_t rank) const {
+    const bool batched = graph_.node(use.node).op_type == "MatMul" && use.input == 1 && rank > 2;
+    if (!batched || number_format_info(options_.weights).bits != 8) return weight_axis(graph_, use, rank);
+    return {-1, "for the tensor, because onnxruntime's integer MatMul fails with scales per column of more than a matrix; with 4 or "
+                "16 bits it would be one per column"};
+  }
+
   void describe_weight(const GraphTensor& tensor, const std::vector<Use>& uses, Site& site) const {
     std::vector<AxisWish> wishes;
     const std::size_t rank = tensor.shape ? tensor.shape->size() : 0;
-    for (const Use use : uses) wishes.push_back(weight_axis(graph_, use, rank));
+    for (const Use use : uses) wishes.push_back(runnable_axis(use, rank));
     AxisWish axis = agreed_axis(wishes);
     if (!options_.per_channel) axis = {-1, "for the tensor, because per-channel scales are switched off"};
     site.granularity = axis.axis < 0 ? Granularity::kTensor : Granularity::kChannel;
@@ -308,7 +316,21 @@ class OnnxRuntimePlanner {
             {}};
   }
 
+  // onnxruntime (seen in 1.30) turns such a MatMul into a Gemm between Reshapes and contradicts itself about the type of the
+  // QuantizeLinear that it adds.
+  void warn_of_int8_at_21() {
+    const std::int64_t opset = std::max<std::int64_t>(graph_.opset(), number_format_info(options_.weights).dequantize_opset);
+    const bool matmul = std::any_of(graph_.nodes().begin(), graph_.nodes().end(),
+                                    [](const GraphNode& node) { return node.domain.empty() && node.op_type == "MatMul"; });
+    if (options_.activations != NumberFormat::kInt8 || opset < 21 || !matmul) return;
+    decisions_.warnings.push_back({"int8_at_opset_21",
+                                   "With int8 activations at opset 21 onnxruntime's default optimizations refuse a MatMul of three "
+                                   "dimensions that an Add follows; uint8 activations are safe.",
+                                   ""});
+  }
+
   void warn() {
+    warn_of_int8_at_21();
     std::map<std::string, std::size_t> custom;
     std::size_t bodies = 0;
     for (const GraphNode& node : graph_.nodes()) {

@@ -47,8 +47,10 @@ Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model> &model,
 // else in float. Activation: the graph with this one Q/DQ pair. Weight: the
 // graph unchanged but for the initializer, whose values are float32(code *
 // scale) computed by our kernels. Costs kilobytes plus, for a weight, that
-// weight. Errors: kInvalidPolicy for a bias site (a bias is never scored
-// alone).
+// weight. A pair that needs a newer opset than the model has raises it, which
+// converts the whole graph each time: before a sweep, raise the model once with
+// with_opset(plan.opset_needed). Errors: kInvalidPolicy for a bias site (a bias
+// is never scored alone).
 Result<std::shared_ptr<const Model>>
 single_site_variant(const std::shared_ptr<const Model> &model, const Site &site,
                     const Encoding &encoding);
