@@ -123,20 +123,29 @@ std::optional<Exclusion> conv_exclusion(const PolicyGraph& graph, NodeId id, Pre
 
 // --- attention
 
-bool softmax_is_fused(const PolicyGraph& graph, NodeId softmax) {
-  const std::vector<std::string_view> through = {"Reshape", "Transpose", "Flatten", "Cast"};
-  const std::vector<std::vector<std::string_view>> before = {
-      {"Softmax", "MatMul"},        {"Softmax", "Add", "MatMul"},        {"Softmax", "Div", "MatMul"},
-      {"Softmax", "Mul", "MatMul"}, {"Softmax", "Add", "Div", "MatMul"}, {"Softmax", "Add", "Mul", "MatMul"}};
-  PathMatcher after(graph, {"Softmax", "MatMul"}, Direction::kForward, through);
-  if (!after.matches(softmax)) return false;
-  return std::any_of(before.begin(), before.end(), [&](const std::vector<std::string_view>& path) {
-    return PathMatcher(graph, path, Direction::kBackward, through).matches(softmax);
-  });
-}
+// Whether a Softmax stands where TensorRT's fused attention wants it. The paths remember their answers, so one object serves all.
+class FusedAttention {
+ public:
+  explicit FusedAttention(const PolicyGraph& graph) : after_(graph, {"Softmax", "MatMul"}, Direction::kForward, kThrough) {
+    const std::vector<std::vector<std::string_view>> paths = {
+        {"Softmax", "MatMul"},        {"Softmax", "Add", "MatMul"},        {"Softmax", "Div", "MatMul"},
+        {"Softmax", "Mul", "MatMul"}, {"Softmax", "Add", "Div", "MatMul"}, {"Softmax", "Add", "Mul", "MatMul"}};
+    for (const std::vector<std::string_view>& path : paths) before_.emplace_back(graph, path, Direction::kBackward, kThrough);
+  }
+  bool around(NodeId softmax) {
+    return after_.matches(softmax) &&
+           std::any_of(before_.begin(), before_.end(), [&](PathMatcher& path) { return path.matches(softmax); });
+  }
+
+ private:
+  inline static const std::vector<std::string_view> kThrough = {"Reshape", "Transpose", "Flatten", "Cast"};
+  PathMatcher after_;
+  std::vector<PathMatcher> before_;
+};
 
 std::optional<std::pair<std::string, std::string>> attention_exclusion(const PolicyGraph& graph, const TensorShapes& shapes,
-                                                                       const AttentionTriple& triple, Precision precision) {
+                                                                       const AttentionTriple& triple, Precision precision,
+                                                                       FusedAttention& fused) {
   const TensorId keys = input_of(graph.graph().node(triple.first), 1);
   const std::optional<Shape> shape = keys == kNone ? std::nullopt : shapes.of(keys);
   const std::string phrase = "The attention around " + node_phrase(graph.graph(), triple.softmax);
@@ -148,7 +157,7 @@ std::optional<std::pair<std::string, std::string>> attention_exclusion(const Pol
     if (precision == Precision::kFloat8 && (head > kLargestHeadFloat8 || head <= kSmallestHeadFloat8))
       return {{"attention_head_size", phrase + " has heads of " + text(head) + " values; float8 needs 9 to 256."}};
   }
-  if (precision == Precision::kFloat8 && !softmax_is_fused(graph, triple.softmax))
+  if (precision == Precision::kFloat8 && !fused.around(triple.softmax))
     return {{"attention_not_fused", phrase + " isn't one of the patterns that TensorRT fuses in float8."}};
   return std::nullopt;
 }
@@ -176,8 +185,9 @@ std::vector<Exclusion> find_nodes_from_convs_to_exclude(const PolicyGraph& graph
 
 std::vector<Exclusion> find_nodes_from_mha_to_exclude(const PolicyGraph& graph, const TensorShapes& shapes, Precision precision) {
   std::vector<Exclusion> found;
+  FusedAttention fused(graph);
   for (const AttentionTriple& triple : find_attention_triples(graph)) {
-    const auto reason = attention_exclusion(graph, shapes, triple, precision);
+    const auto reason = attention_exclusion(graph, shapes, triple, precision, fused);
     if (!reason) continue;
     for (const NodeId id : {triple.first, triple.second}) found.push_back({id, reason->first, reason->second});
   }

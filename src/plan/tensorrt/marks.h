@@ -1,0 +1,41 @@
+// From chosen nodes to the node inputs that read a DequantizeLinear: the handler table of the peer's static quantizer, shared
+// pairs, and the edges that are put back on the raw tensor afterwards.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/tensorrt/node_choice.h"
+#include "plan/tensorrt/policy_graph.h"
+
+namespace halftone::tensorrt {
+
+enum class MarkKind : std::uint8_t { kNone, kActivation, kWeight };
+
+struct Mark {
+  MarkKind kind = MarkKind::kNone;
+  std::int32_t axis = -1;  // of a weight: along which its scales lie; -1: one scale
+  NodeId by = kNone;       // the node whose handler marked first
+};
+
+// Why a reading of a marked tensor stays raw.
+enum class RawReason : std::uint8_t { kNone, kRawEdge, kSkipAlsoRaw };
+
+struct Marks {
+  std::vector<Mark> tensors;                   // by tensor: activations (everybody who reads one reads the pair)
+  std::vector<std::vector<Mark>> constants;    // by node, then input: constants are marked for each reading by itself
+  std::vector<std::vector<RawReason>> raw;     // by node, then input (empty where nothing is raw)
+  std::vector<TensorId> unknown_types;         // would have been marked, but their type isn't known
+
+  [[nodiscard]] bool quantized(const Graph& graph, Use use) const;
+};
+
+// `float8`: only Conv, Gemm, MatMul and Add have handlers.
+Marks mark_inputs(const PolicyGraph& graph, const NodeChoice& choice, bool (*quantizable)(std::string_view op_type));
+
+// ModelOpt's remove_partial_input_qdq on `marks`: each edge's consumer reads the raw output 0 of the producer (its first input that
+// reads that pair); then an Add's other inputs lose their pair too where their producer's tensor is read raw by decree already.
+// Pairs that nobody reads afterwards are unmarked, unless the tensor is a graph output.
+void remove_partial_input_qdq(const PolicyGraph& graph, const std::vector<RawEdge>& edges, Marks& marks);
+
+}  // namespace halftone::tensorrt
