@@ -1,6 +1,7 @@
 // halftone-inspect: what a model is, as JSON; and the same model written again. For hostile files and large models, without
 // JavaScript in the way. Exit status: 0, 1 (bad input; one sentence on stderr) or 2 (usage).
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,16 +19,18 @@ constexpr int kBadInput = 1;
 constexpr int kBadUsage = 2;
 
 constexpr std::string_view kUsage =
-    "usage: halftone-inspect MODEL [-o OUT.json] [--write OUT.onnx [--external]]\n"
+    "usage: halftone-inspect MODEL [-o OUT.json] [--write OUT.onnx [--external]] [--json]\n"
     "  -o OUT.json        write the summary there instead of to standard output\n"
     "  --write OUT.onnx   write the model again, unchanged\n"
-    "  --external         put its weights into OUT.onnx.data\n";
+    "  --external         put its weights into OUT.onnx.data\n"
+    "  --json             say on standard error as JSON why a model is refused\n";
 
 struct Options {
   std::string model;
   std::string json;
   std::string written;
   bool external = false;
+  bool json_errors = false;
   bool help = false;
 };
 
@@ -41,6 +44,8 @@ bool parse_arguments(int argc, char** argv, Options& options) {
       *value = argv[i];
     } else if (argument == "--external") {
       options.external = true;
+    } else if (argument == "--json") {
+      options.json_errors = true;
     } else if (argument == "--help") {
       options.help = true;
     } else if (argument.starts_with('-') || !options.model.empty()) {
@@ -89,6 +94,12 @@ Result<void> inspect(const Options& options) {
   return write_summary(json, options.json);
 }
 
+std::string error_json(const Error& error) {
+  nlohmann::ordered_json json;
+  json["error"] = {{"code", error_code_name(error.code)}, {"message", error.message}, {"where", error.where}, {"next", error.next}};
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 int run(int argc, char** argv) {
   Options options;
   if (!parse_arguments(argc, argv, options)) {
@@ -101,7 +112,8 @@ int run(int argc, char** argv) {
   }
   const Result<void> done = inspect(options);
   if (done) return 0;
-  static_cast<void>(std::fprintf(stderr, "%s\n", done.error().message.c_str()));
+  const std::string text = options.json_errors ? error_json(done.error()) : done.error().message;
+  static_cast<void>(std::fprintf(stderr, "%s\n", text.c_str()));
   return kBadInput;
 }
 
