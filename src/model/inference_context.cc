@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/value_types.h"
+
 namespace halftone {
 namespace {
 
@@ -22,8 +24,37 @@ class BodyInferencer final : public onnx::GraphInferencer {
 
 }  // namespace
 
-NodeInferenceContext::NodeInferenceContext(const onnx::NodeProto& node, const InferenceScope& scope, BodyInference infer_body)
-    : node_(node), scope_(scope), infer_body_(std::move(infer_body)), outputs_(static_cast<std::size_t>(node.output_size())) {}
+const onnx::TypeProto* PaddedTypes::add(const onnx::TypeProto& type) {
+  if (used_ == pool_.size()) {
+    onnx::TensorShapeProto& shape = *pool_.emplace_back().mutable_tensor_type()->mutable_shape();
+    for (int i = 0; i < 2 * kMaxRank; ++i) shape.add_dim();
+    shape.clear_dim();
+  }
+  // Clearing or copying the message as a whole would free what it keeps.
+  onnx::TypeProto::Tensor& tensor = *pool_[used_++].mutable_tensor_type();
+  tensor.clear_elem_type();
+  tensor.mutable_shape()->clear_dim();
+  if (type.tensor_type().has_elem_type()) tensor.set_elem_type(type.tensor_type().elem_type());
+  for (const auto& dim : type.tensor_type().shape().dim()) *tensor.mutable_shape()->add_dim() = dim;
+  if (!type.tensor_type().has_shape()) tensor.clear_shape();
+  return &pool_[used_ - 1];
+}
+
+NodeInferenceContext::NodeInferenceContext(const onnx::NodeProto& node, const InferenceScope& scope, PaddedTypes& pool,
+                                           BodyInference infer_body)
+    : node_(node),
+      scope_(scope),
+      pool_(pool),
+      mark_(pool.mark()),
+      infer_body_(std::move(infer_body)),
+      outputs_(static_cast<std::size_t>(node.output_size())) {
+  for (const std::string& input : node.input()) {
+    const onnx::TypeProto* type = input.empty() ? nullptr : scope.type(input);
+    inputs_.push_back(type != nullptr && type->has_tensor_type() ? pool_.add(*type) : type);
+  }
+}
+
+NodeInferenceContext::~NodeInferenceContext() { pool_.reset(mark_); }
 
 const onnx::AttributeProto* NodeInferenceContext::getAttribute(const std::string& name) const {
   for (const onnx::AttributeProto& attribute : node_.attribute()) {
@@ -41,7 +72,7 @@ bool NodeInferenceContext::hasInput(std::size_t index) const {
 // Inference functions dereference what they get for inputs that the schema demands; the exception is caught at the node.
 const onnx::TypeProto* NodeInferenceContext::getInputType(std::size_t index) const {
   if (index >= getNumInputs()) throw std::out_of_range("it has too few inputs");
-  return hasInput(index) ? scope_.type(node_.input(static_cast<int>(index))) : nullptr;
+  return inputs_[index];
 }
 
 const onnx::TensorProto* NodeInferenceContext::getInputData(std::size_t index) const {

@@ -69,12 +69,13 @@ std::optional<std::uint64_t> typed_values(const onnx::TensorProto& tensor) {
   }
 }
 
-// The library copies raw data by its length into room for a whole number of values, and indexes scalars without looking.
+// The library copies raw data by its length into room for a whole number of values, and takes the first value of what should be
+// a scalar without looking.
 bool is_readable(const onnx::TensorProto& tensor) {
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) return false;
   const std::vector<std::int64_t> dims(tensor.dims().begin(), tensor.dims().end());
   const auto elements = element_count(dims);
-  if (!elements || *elements > kMaxConstantElements) return false;
+  if (!elements || *elements == 0 || *elements > kMaxConstantElements) return false;
   const auto typed = typed_values(tensor);
   if (!typed) return false;
   if (!tensor.has_raw_data()) return *typed == *elements;

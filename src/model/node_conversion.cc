@@ -134,9 +134,18 @@ OperatorChange operator_change(std::string_view op_type, std::int64_t from, std:
 Result<ConvertedNode> convert_node(const onnx::NodeProto& node, const std::vector<NodeInputType>& inputs, std::int64_t from,
                                    std::int64_t to, const NameSource& fresh_name) {
   register_operators();
+  if (from < kOldestConvertibleOpset) {
+    return cannot_convert(node, from, to,
+                          "only sets from " + std::to_string(kOldestConvertibleOpset) + " on can be converted.");
+  }
+  if (operator_change(node.op_type(), from, to) == OperatorChange::kUnknown) {
+    return cannot_convert(node, from, to, "the operator isn't known at both.");
+  }
   try {
     static const onnx::version_conversion::DefaultVersionConverter converter;
     NodeModel small(node, inputs, from);
+    // The adapters index inputs and attributes that the operator demands.
+    find_schema(node.op_type(), "", from)->Verify(small.model().graph().node(0));
     onnx::ModelProto converted =
         converter.convert_version(small.model(), onnx::OpSetID(from), onnx::OpSetID(to));
     ConvertedNode made = small.collect(converted, fresh_name);

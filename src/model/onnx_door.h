@@ -19,6 +19,8 @@
 namespace halftone {
 
 inline constexpr std::int64_t kNewestKnownOpset = 22;
+// The converter's steps from older sets index shapes without looking.
+inline constexpr std::int64_t kOldestConvertibleOpset = 7;
 inline constexpr std::int64_t kNewestKnownIrVersion = 10;
 inline constexpr std::int32_t kNewestKnownType = 22;
 
@@ -50,7 +52,7 @@ OperatorChange operator_change(std::string_view op_type, std::int64_t from, std:
 // Converts one node of the default domain. `inputs`: what is known about its inputs, parallel to node.input(). Tensors that come
 // between the old and the new nodes get names from `fresh_name`. Bulk tensors and subgraphs in attributes are taken out by the
 // caller before and put back after.
-// Errors: kUnsupportedOpset with the library's reason.
+// Errors: kUnsupportedOpset with the library's reason, or if `from` is below kOldestConvertibleOpset.
 Result<ConvertedNode> convert_node(const onnx::NodeProto& node, const std::vector<NodeInputType>& inputs, std::int64_t from,
                                    std::int64_t to, const NameSource& fresh_name);
 

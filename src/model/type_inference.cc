@@ -169,11 +169,12 @@ class TypeInference {
 
   void infer_known(const onnx::NodeProto& node, const onnx::OpSchema& schema, bool newer, InferenceScope& scope, int depth) {
     if (misses_input_type(node, scope) && !infers_without_inputs(node.op_type())) return;
-    NodeInferenceContext context(node, scope, [this, &scope, depth](const auto& body, const auto& inputs) {
+    NodeInferenceContext context(node, scope, padded_, [this, &scope, depth](const auto& body, const auto& inputs) {
       return infer_body(body, inputs, scope, depth + 1);
     });
     try {
       schema.Verify(node);
+      if (!accepts_input_kinds(schema, context)) return fail(node, "reads something that isn't a tensor");
       if (const auto problem = unsafe_to_infer(node, context)) return fail(node, *problem);
       if (schema.has_type_and_shape_inference_function()) {
         schema.GetTypeAndShapeInferenceFunction()(context);
@@ -195,6 +196,18 @@ class TypeInference {
   static bool misses_input_type(const onnx::NodeProto& node, const InferenceScope& scope) {
     return std::any_of(node.input().begin(), node.input().end(),
                        [&](const std::string& input) { return !input.empty() && scope.type(input) == nullptr; });
+  }
+
+  // Inference functions for tensors read a sequence or a map as a tensor without a shape, and its dimensions without looking.
+  static bool accepts_input_kinds(const onnx::OpSchema& schema, const NodeInferenceContext& context) {
+    for (std::size_t i = 0; i < context.getNumInputs(); ++i) {
+      const onnx::TypeProto* type = context.getInputType(i);
+      if (type == nullptr || type->has_tensor_type()) continue;
+      if (schema.inputs().empty()) return false;
+      const auto& formal = schema.inputs()[std::min(i, schema.inputs().size() - 1)];
+      if (!formal.GetTypes().contains(onnx::Utils::DataTypeUtils::ToType(*type))) return false;
+    }
+    return true;
   }
 
   void record(const onnx::NodeProto& node, int output, const onnx::TypeProto& type, InferenceScope& scope) {
@@ -298,6 +311,7 @@ class TypeInference {
   Opsets opsets_;
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
   std::deque<onnx::TypeProto> results_;  // output types of bodies: the library keeps pointers to them
+  PaddedTypes padded_;
   int inner_nodes_ = 0;
   std::int64_t failures_ = 0;
   std::string first_failure_;
