@@ -58,13 +58,16 @@ Result<Encoding> weight_encoding(const Model &model, const Site &site);
 // The int32 encoding of a bias: scale = float32(s_x * s_w), no zero point, no
 // range. Errors: kInvalidState if one of the two encodings is missing;
 // kInvalidPolicy if a code would pass 2^31 (the caller then leaves the bias in
-// float and says so; see settle_biases).
+// float and says so; see complete_encodings).
 Result<Encoding> bias_encoding(const Model &model, const Site &site,
                                const Encodings &encodings);
 
 // Completes `encodings` (which holds the activations) with weights and biases
-// of every quantized site of `plan`. A bias whose codes would overflow becomes
-// unquantized in `plan`, with the reason. Errors: as above.
+// of every quantized site of `plan`, replacing older ones of theirs, and puts
+// them in site order; entries of sites that are not quantized are dropped. A
+// bias whose codes would overflow becomes unquantized in `plan`, in its site
+// and its inputs, with the reason. Errors: as above; kInvalidState for an
+// activation without an encoding.
 Result<void> complete_encodings(const Model &model, Plan &plan,
                                 Encodings &encodings);
 
