@@ -18,6 +18,7 @@ std::vector<Bytes> corpus() {
   *typed.mutable_graph()->add_initializer() = typed_int32s("h", onnx::TensorProto::FLOAT16, 900);
   onnx::ModelProto empty = minimal_model();
   empty.mutable_graph()->clear_node();
+  empty.mutable_graph()->mutable_output(0)->set_name("x");
   return {serialize(minimal_model()), serialize(external), serialize(typed), serialize(empty)};
 }
 
