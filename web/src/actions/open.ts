@@ -99,6 +99,7 @@ function nextChange(): Promise<void> {
 }
 
 async function openFiles(files: OpenFiles): Promise<Outcome> {
+  waitingForData.value = null;
   opening.value = { name: printable(files.model.name), size: files.model.size };
   await whenNothingRuns();
   notice.value = null;

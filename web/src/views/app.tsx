@@ -1,5 +1,6 @@
 // The one screen: header, steps, picture, inspector, footer. Before a model is open there is only the start.
 import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { assertive, polite } from '../state/announce';
 import { dragging, opening, session, step } from '../state/store';
 import { Calibrate } from './calibrate';
@@ -48,7 +49,15 @@ function View(): VNode {
   }
 }
 
+/** A view that goes takes the focus with it; the heading of the one that comes gets it. */
+function useHeadingFocus(): void {
+  useEffect(() => {
+    if (document.activeElement === document.body) document.getElementById('view-title')?.focus();
+  }, [step.value]);
+}
+
 function Workbench(): VNode {
+  useHeadingFocus();
   return (
     <div class="bench">
       <Header />
@@ -64,7 +73,18 @@ function Workbench(): VNode {
   );
 }
 
+/** Closing a model takes its view away; the start gets the focus. */
+function useStartFocus(): void {
+  const open = session.value !== null;
+  const before = useRef(open);
+  useEffect(() => {
+    if (before.current && !open) document.getElementById('main')?.focus();
+    before.current = open;
+  }, [open]);
+}
+
 export function App(): VNode {
+  useStartFocus();
   return (
     <>
       {/* biome-ignore lint/a11y/useValidAnchor: a link that moves the focus, as a skip link is; the hash holds options */}
