@@ -43,8 +43,8 @@ class CheckableCopy {
     for (auto& tensor : *graph.mutable_initializer()) prepare(tensor);
     for (auto& tensor : *graph.mutable_sparse_initializer()) prepare(tensor);
     for (auto& node : *graph.mutable_node()) prepare(node);
-    for (const auto& info : graph.input()) note_type(info.type().tensor_type().elem_type());
-    for (const auto& info : graph.output()) note_type(info.type().tensor_type().elem_type());
+    for (auto& info : *graph.mutable_input()) prepare(info);
+    for (auto& info : *graph.mutable_output()) prepare(info);
   }
 
   void prepare(onnx::NodeProto& node) {
@@ -58,6 +58,14 @@ class CheckableCopy {
       for (auto& tensor : *attribute.mutable_sparse_tensors()) prepare(tensor);
       for (auto& graph : *attribute.mutable_graphs()) prepare(graph);
     }
+  }
+
+  // Runtimes take inputs and outputs without a shape, and outputs without a type; the checker's objection would hide others.
+  void prepare(onnx::ValueInfoProto& info) {
+    if (!info.has_type()) info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    if (!info.type().has_tensor_type()) return;
+    note_type(info.type().tensor_type().elem_type());
+    info.mutable_type()->mutable_tensor_type()->mutable_shape();
   }
 
   void prepare(onnx::TensorProto& tensor) {
