@@ -11,8 +11,7 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-TEST_CASE("Element counts refuse what doesn't fit instead of wrapping",
-          "[base]") {
+TEST_CASE("Element counts refuse what doesn't fit instead of wrapping", "[base]") {
   constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
   CHECK(element_count(Dims{}) == 1);
   CHECK(element_count(Dims{2, 3, 4}) == 24);
@@ -31,8 +30,7 @@ TEST_CASE("Raw sizes round sub-byte types up", "[base]") {
   CHECK(raw_byte_count(DataType::kUint2, Dims{5}) == 2);
   CHECK(raw_byte_count(DataType::kComplex128, Dims{2}) == 32);
   CHECK(raw_byte_count(DataType::kString, Dims{2}) == std::nullopt);
-  CHECK(raw_byte_count(DataType::kDouble, Dims{1LL << 31, 1LL << 31}) ==
-        std::nullopt);
+  CHECK(raw_byte_count(DataType::kDouble, Dims{1LL << 31, 1LL << 31}) == std::nullopt);
 }
 
 TEST_CASE("Types newer than the list keep their number", "[base]") {
@@ -43,5 +41,5 @@ TEST_CASE("Types newer than the list keep their number", "[base]") {
   CHECK(data_type_name(DataType::kInt2) == "int2");
 }
 
-} // namespace
-} // namespace halftone
+}  // namespace
+}  // namespace halftone

@@ -13,8 +13,7 @@ namespace {
 
 constexpr double kToleranceDb = 1e-3;
 
-double psnr(const std::vector<float> &expected,
-            const std::vector<float> &actual) {
+double psnr(const std::vector<float>& expected, const std::vector<float>& actual) {
   PsnrAccumulator accumulator;
   REQUIRE(accumulator.add(expected, actual).ok());
   const Result<double> score = accumulator.score();
@@ -23,7 +22,7 @@ double psnr(const std::vector<float> &expected,
 }
 
 struct Vector {
-  const char *id;
+  const char* id;
   std::vector<float> expected;
   std::vector<float> actual;
   double db;
@@ -33,14 +32,12 @@ std::vector<float> line(std::size_t count, bool on_grid) {
   std::vector<float> values;
   for (std::size_t i = 0; i < count; ++i) {
     const double x = static_cast<double>(i) / static_cast<double>(count - 1);
-    values.push_back(
-        static_cast<float>(on_grid ? std::round(x * 15.0) / 15.0 : x));
+    values.push_back(static_cast<float>(on_grid ? std::round(x * 15.0) / 15.0 : x));
   }
   return values;
 }
 
-TEST_CASE("PSNR equals AIMET's compute_psnr on its vectors",
-          "[sensitivity][psnr]") {
+TEST_CASE("PSNR equals AIMET's compute_psnr on its vectors", "[sensitivity][psnr]") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<Vector> vectors = {
       {"P1", {1, 2, 3, 4}, {1, 2, 3, 4}, 100},
@@ -64,10 +61,9 @@ TEST_CASE("PSNR equals AIMET's compute_psnr on its vectors",
       {"P18 stacked", {0, 1, 0, 10}, {0, 1.1F, 0, 10.1F}, 43.0103000},
       {"P18 first row", {0, 1}, {0, 1.1F}, 23.0103000},
   };
-  for (const Vector &vector : vectors) {
+  for (const Vector& vector : vectors) {
     INFO(vector.id);
-    CHECK(std::abs(psnr(vector.expected, vector.actual) - vector.db) <
-          kToleranceDb);
+    CHECK(std::abs(psnr(vector.expected, vector.actual) - vector.db) < kToleranceDb);
   }
 }
 
@@ -84,22 +80,16 @@ TEST_CASE("PSNR refuses what AIMET refuses", "[sensitivity][psnr]") {
   CHECK(accumulator.score().error().code == ErrorCode::kInvalidState);
 }
 
-TEST_CASE("A non-finite output anywhere makes the score -100",
-          "[sensitivity][psnr]") {
+TEST_CASE("A non-finite output anywhere makes the score -100", "[sensitivity][psnr]") {
   PsnrAccumulator accumulator;
   const std::vector<float> expected = {1, 2, 3};
-  REQUIRE(
-      accumulator
-          .add(expected,
-               std::vector<float>{1, std::numeric_limits<float>::infinity(), 3})
-          .ok());
+  REQUIRE(accumulator.add(expected, std::vector<float>{1, std::numeric_limits<float>::infinity(), 3}).ok());
   REQUIRE(accumulator.add(expected, expected).ok());
   CHECK(accumulator.saw_non_finite());
   CHECK(accumulator.score().value() == -100.0);
 }
 
-TEST_CASE("PSNR over samples equals PSNR of their concatenation",
-          "[sensitivity][psnr]") {
+TEST_CASE("PSNR over samples equals PSNR of their concatenation", "[sensitivity][psnr]") {
   const auto seed = Catch::getSeed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
@@ -114,9 +104,7 @@ TEST_CASE("PSNR over samples equals PSNR of their concatenation",
   PsnrAccumulator merged;
   for (std::size_t start = 0; start < expected.size(); start += 512) {
     PsnrAccumulator part;
-    REQUIRE(part.add(std::span(expected).subspan(start, 512),
-                     std::span(actual).subspan(start, 512))
-                .ok());
+    REQUIRE(part.add(std::span(expected).subspan(start, 512), std::span(actual).subspan(start, 512)).ok());
     merged.merge(part);
   }
   // Only the order of some additions differs: 4096 additions of double, each
@@ -124,5 +112,5 @@ TEST_CASE("PSNR over samples equals PSNR of their concatenation",
   CHECK(std::abs(merged.score().value() - whole) < 1e-9);
 }
 
-} // namespace
-} // namespace halftone
+}  // namespace
+}  // namespace halftone

@@ -6,4 +6,4 @@ namespace halftone {
 
 std::string_view version_commit() { return kBuildCommit; }
 
-} // namespace halftone
+}  // namespace halftone

@@ -9,11 +9,10 @@
 namespace halftone {
 namespace {
 
-Json shape_json(const GraphTensor &tensor) {
-  if (!tensor.shape)
-    return nullptr;
+Json shape_json(const GraphTensor& tensor) {
+  if (!tensor.shape) return nullptr;
   Json shape = Json::array();
-  for (const Dimension &dimension : *tensor.shape) {
+  for (const Dimension& dimension : *tensor.shape) {
     if (dimension.value >= 0) {
       shape.push_back(dimension.value);
     } else if (!dimension.symbol.empty()) {
@@ -25,43 +24,36 @@ Json shape_json(const GraphTensor &tensor) {
   return shape;
 }
 
-Json values_json(const Graph &graph, std::span<const TensorId> ids) {
+Json values_json(const Graph& graph, std::span<const TensorId> ids) {
   Json list = Json::array();
   for (const TensorId id : ids) {
-    const GraphTensor &tensor = graph.tensor(id);
-    list.push_back(Json{{"name", tensor.name},
-                        {"type", data_type_name(tensor.type)},
-                        {"shape", shape_json(tensor)}});
+    const GraphTensor& tensor = graph.tensor(id);
+    list.push_back(
+        Json{{"name", tensor.name}, {"type", data_type_name(tensor.type)}, {"shape", shape_json(tensor)}});
   }
   return list;
 }
 
-Json opsets_json(const ModelInfo &info) {
+Json opsets_json(const ModelInfo& info) {
   Json opsets = Json::object();
-  for (const auto &[domain, version] : info.opsets)
-    opsets[domain == "ai.onnx" ? "" : domain] = version;
+  for (const auto& [domain, version] : info.opsets) opsets[domain == "ai.onnx" ? "" : domain] = version;
   return opsets;
 }
 
-Json operators_json(const Graph &graph) {
+Json operators_json(const Graph& graph) {
   std::map<std::string, std::int64_t> counts;
-  for (const GraphNode &node : graph.nodes())
-    ++counts[node.domain.empty() ? node.op_type
-                                 : node.domain + "::" + node.op_type];
-  std::vector<std::pair<std::string, std::int64_t>> ordered(counts.begin(),
-                                                            counts.end());
-  std::stable_sort(
-      ordered.begin(), ordered.end(),
-      [](const auto &a, const auto &b) { return a.second > b.second; });
+  for (const GraphNode& node : graph.nodes())
+    ++counts[node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type];
+  std::vector<std::pair<std::string, std::int64_t>> ordered(counts.begin(), counts.end());
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   Json json = Json::object();
-  for (const auto &[name, count] : ordered)
-    append_member(json, name, count);
+  for (const auto& [name, count] : ordered) append_member(json, name, count);
   return json;
 }
 
-// What each target would do by default. A model that a target refuses gets the
-// reason as a warning instead.
-Json targets_json(const Model &model, std::vector<Warning> &warnings) {
+// What each target would do by default. A model that a target refuses gets the reason as a warning instead.
+Json targets_json(const Model& model, std::vector<Warning>& warnings) {
   Json json = Json::object();
   for (const Target target : {Target::kOnnxRuntime}) {
     PlanOptions options;
@@ -69,32 +61,26 @@ Json targets_json(const Model &model, std::vector<Warning> &warnings) {
     const Result<Plan> plan = make_plan(model, options);
     if (!plan.ok()) {
       warnings.push_back(
-          Warning{std::string(error_code_name(plan.error().code)),
-                  plan.error().message, plan.error().where});
+          Warning{std::string(error_code_name(plan.error().code)), plan.error().message, plan.error().where});
       continue;
     }
-    const std::vector<Site> &sites = plan.value().sites;
+    const std::vector<Site>& sites = plan.value().sites;
     const auto quantized =
-        std::count_if(sites.begin(), sites.end(),
-                      [](const Site &site) { return site.quantized; });
-    json[std::string(target_name(target))] =
-        Json{{"sites", sites.size()}, {"quantized", quantized}};
+        std::count_if(sites.begin(), sites.end(), [](const Site& site) { return site.quantized; });
+    json[std::string(target_name(target))] = Json{{"sites", sites.size()}, {"quantized", quantized}};
   }
   return json;
 }
 
-} // namespace
+}  // namespace
 
-std::string inspect_to_json(const Model &model, const FileFacts &file) {
-  const ModelInfo &info = model.info();
-  const Graph &graph = model.graph();
-  std::vector<Warning> warnings(model.warnings().begin(),
-                                model.warnings().end());
+std::string inspect_to_json(const Model& model, const FileFacts& file) {
+  const ModelInfo& info = model.info();
+  const Graph& graph = model.graph();
+  std::vector<Warning> warnings(model.warnings().begin(), model.warnings().end());
   Json targets = targets_json(model, warnings);
   const std::string producer =
-      info.producer_version.empty()
-          ? info.producer_name
-          : info.producer_name + " " + info.producer_version;
+      info.producer_version.empty() ? info.producer_name : info.producer_name + " " + info.producer_version;
   return json_text(
       Json{{"model", Json{{"name", file.name},
                           {"sha256", file.sha256},
@@ -106,11 +92,10 @@ std::string inspect_to_json(const Model &model, const FileFacts &file) {
                           {"outputs", values_json(graph, graph.outputs())}}},
            {"nodes", graph.nodes().size()},
            {"operators", operators_json(graph)},
-           {"parameters", Json{{"count", info.parameter_count},
-                               {"bytes", info.parameter_bytes}}},
+           {"parameters", Json{{"count", info.parameter_count}, {"bytes", info.parameter_bytes}}},
            {"quantized", Json{{"pairs", info.quantized_pairs}}},
            {"targets", std::move(targets)},
            {"warnings", warnings_json(warnings)}});
 }
 
-} // namespace halftone
+}  // namespace halftone

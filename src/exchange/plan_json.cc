@@ -11,15 +11,11 @@
 namespace halftone {
 namespace {
 
-Json optional_text(const std::optional<std::string> &text) {
-  return text ? Json(*text) : Json(nullptr);
-}
+Json optional_text(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }
 
-std::string_view format_name(NumberFormat format) {
-  return number_format_info(format).name;
-}
+std::string_view format_name(NumberFormat format) { return number_format_info(format).name; }
 
-Json options_json(const PlanOptions &options) {
+Json options_json(const PlanOptions& options) {
   return Json{{"activations", format_name(options.activations)},
               {"weights", format_name(options.weights)},
               {"activations_symmetric", options.activations_symmetric},
@@ -28,9 +24,9 @@ Json options_json(const PlanOptions &options) {
               {"exclude", options.exclude}};
 }
 
-Json site_json(const Site &site) {
+Json site_json(const Site& site) {
   Json consumers = Json::array();
-  for (const Consumer &consumer : site.consumers)
+  for (const Consumer& consumer : site.consumers)
     consumers.push_back(Json::array({consumer.node, consumer.input}));
   Json json{{"tensor", site.tensor},
             {"role", role_name(site.role)},
@@ -38,20 +34,18 @@ Json site_json(const Site &site) {
             {"format", format_name(site.format)},
             {"granularity", granularity_name(site.granularity)},
             {"axis", site.axis < 0 ? Json(nullptr) : Json(site.axis)},
-            {"block_size",
-             site.block_size == 0 ? Json(nullptr) : Json(site.block_size)},
+            {"block_size", site.block_size == 0 ? Json(nullptr) : Json(site.block_size)},
             {"symmetric", site.symmetric},
             {"scale_group", optional_text(site.scale_group)},
             {"rule", site.rule},
             {"why", site.why},
             {"consumers", std::move(consumers)}};
   if (site.bias_of)
-    json["bias_of"] = Json{{"activation", site.bias_of->activation},
-                           {"weight", site.bias_of->weight}};
+    json["bias_of"] = Json{{"activation", site.bias_of->activation}, {"weight", site.bias_of->weight}};
   return json;
 }
 
-Json input_json(const InputDecision &input) {
+Json input_json(const InputDecision& input) {
   return Json{{"node", input.node},
               {"op", input.op},
               {"input", input.input},
@@ -62,27 +56,20 @@ Json input_json(const InputDecision &input) {
               {"partition", optional_text(input.partition)}};
 }
 
-constexpr std::array<Role, 3> kRoles = {Role::kActivation, Role::kWeight,
-                                        Role::kBias};
-constexpr std::array<Granularity, 3> kGranularities = {
-    Granularity::kTensor, Granularity::kChannel, Granularity::kBlock};
+constexpr std::array<Role, 3> kRoles = {Role::kActivation, Role::kWeight, Role::kBias};
+constexpr std::array<Granularity, 3> kGranularities = {Granularity::kTensor, Granularity::kChannel,
+                                                       Granularity::kBlock};
 
-PlanOptions read_options(JsonReader &reader) {
+PlanOptions read_options(JsonReader& reader) {
   PlanOptions options;
-  if (!reader.has("options"))
-    return options;
+  if (!reader.has("options")) return options;
   JsonReader part = reader.object("options");
-  if (part.has("activations"))
-    options.activations = part.format("activations");
-  if (part.has("weights"))
-    options.weights = part.format("weights");
-  options.activations_symmetric =
-      part.boolean_or("activations_symmetric", options.activations_symmetric);
+  if (part.has("activations")) options.activations = part.format("activations");
+  if (part.has("weights")) options.weights = part.format("weights");
+  options.activations_symmetric = part.boolean_or("activations_symmetric", options.activations_symmetric);
   options.per_channel = part.boolean_or("per_channel", options.per_channel);
-  if (part.has("include"))
-    options.include = part.texts("include");
-  if (part.has("exclude"))
-    options.exclude = part.texts("exclude");
+  if (part.has("include")) options.include = part.texts("include");
+  if (part.has("exclude")) options.exclude = part.texts("exclude");
   return options;
 }
 
@@ -92,17 +79,14 @@ Site read_site(JsonReader reader) {
   site.role = reader.choice<Role, 3>("role", kRoles, role_name);
   site.quantized = reader.boolean("quantized");
   site.format = reader.format("format");
-  site.granularity = reader.choice<Granularity, 3>(
-      "granularity", kGranularities, granularity_name);
-  site.axis =
-      static_cast<std::int32_t>(reader.integer_or("axis", -1, -1, 1 << 20));
-  site.block_size =
-      reader.integer_or("block_size", 0, 0, std::int64_t{1} << 40);
+  site.granularity = reader.choice<Granularity, 3>("granularity", kGranularities, granularity_name);
+  site.axis = static_cast<std::int32_t>(reader.integer_or("axis", -1, -1, 1 << 20));
+  site.block_size = reader.integer_or("block_size", 0, 0, std::int64_t{1} << 40);
   site.symmetric = reader.boolean_or("symmetric", false);
   site.scale_group = reader.optional_text("scale_group");
   site.rule = reader.text_or("rule", "edited");
   site.why = reader.text_or("why", "Set in a plan file.");
-  for (JsonReader &pair : reader.list("consumers")) {
+  for (JsonReader& pair : reader.list("consumers")) {
     const auto [node, input] = pair.text_and_index();
     site.consumers.push_back(Consumer{node, input});
   }
@@ -110,8 +94,9 @@ Site read_site(JsonReader reader) {
     JsonReader of = reader.object("bias_of");
     site.bias_of = BiasOf{of.text("activation"), of.text("weight")};
   } else if (site.role == Role::kBias) {
-    reader.fail("bias_of", "is missing, and a bias needs the two tensors whose "
-                           "scales make its own");
+    reader.fail("bias_of",
+                "is missing, and a bias needs the two tensors whose "
+                "scales make its own");
   }
   return site;
 }
@@ -120,8 +105,7 @@ InputDecision read_input(JsonReader reader) {
   InputDecision input;
   input.node = reader.text("node");
   input.op = reader.text_or("op", "");
-  input.input =
-      static_cast<std::int32_t>(reader.integer_or("input", 0, 0, 1 << 20));
+  input.input = static_cast<std::int32_t>(reader.integer_or("input", 0, 0, 1 << 20));
   input.tensor = reader.text_or("tensor", "");
   input.quantized = reader.boolean_or("quantized", false);
   input.rule = reader.text_or("rule", "");
@@ -130,48 +114,40 @@ InputDecision read_input(JsonReader reader) {
   return input;
 }
 
-} // namespace
+}  // namespace
 
-std::string plan_to_json(const Plan &plan, const FileFacts &file) {
+std::string plan_to_json(const Plan& plan, const FileFacts& file) {
   Json json = file_header(file);
   json["target"] = target_name(plan.target);
   json["match"] = optional_text(plan.match);
   json["options"] = options_json(plan.options);
   json["sites"] = Json::array();
-  for (const Site &site : plan.sites)
-    json["sites"].push_back(site_json(site));
+  for (const Site& site : plan.sites) json["sites"].push_back(site_json(site));
   json["inputs"] = Json::array();
-  for (const InputDecision &input : plan.inputs)
-    json["inputs"].push_back(input_json(input));
+  for (const InputDecision& input : plan.inputs) json["inputs"].push_back(input_json(input));
   json["warnings"] = warnings_json(plan.warnings);
   return json_text(json);
 }
 
 Result<Plan> plan_from_json(std::string_view json) {
   const Result<Json> parsed = parse_json_object(json, "plan");
-  if (!parsed.ok())
-    return parsed.error();
+  if (!parsed.ok()) return parsed.error();
   JsonFault fault("plan");
   JsonReader reader(parsed.value(), fault);
   Plan plan;
   const std::string target = reader.text("target");
   plan.match = reader.optional_text("match");
   plan.options = read_options(reader);
-  for (JsonReader &site : reader.list("sites"))
-    plan.sites.push_back(read_site(site));
+  for (JsonReader& site : reader.list("sites")) plan.sites.push_back(read_site(site));
   if (reader.has("inputs"))
-    for (JsonReader &input : reader.list("inputs"))
-      plan.inputs.push_back(read_input(input));
-  if (reader.has("warnings"))
-    plan.warnings = reader.warnings("warnings");
-  if (fault.error)
-    return *fault.error;
+    for (JsonReader& input : reader.list("inputs")) plan.inputs.push_back(read_input(input));
+  if (reader.has("warnings")) plan.warnings = reader.warnings("warnings");
+  if (fault.error) return *fault.error;
   const Result<Target> known = target_from_name(target);
-  if (!known.ok())
-    return known.error();
+  if (!known.ok()) return known.error();
   plan.target = known.value();
   plan.options.target = known.value();
   return plan;
 }
 
-} // namespace halftone
+}  // namespace halftone

@@ -1,5 +1,4 @@
-// The one place that includes the ONNX messages: their header brings warnings
-// that are not ours.
+// The one place that includes the ONNX messages: their header brings warnings that are not ours.
 #pragma once
 
 #if defined(__GNUC__)

@@ -10,65 +10,53 @@
 namespace halftone {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSaturating = {
-    "Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid"};
-constexpr std::array<std::string_view, 6> kTransparent = {
-    "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Cast"};
+constexpr std::array<std::string_view, 4> kSaturating = {"Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid"};
+constexpr std::array<std::string_view, 6> kTransparent = {"Reshape",   "Transpose", "Squeeze",
+                                                          "Unsqueeze", "Identity",  "Cast"};
 
 template <std::size_t N>
-bool contains(const std::array<std::string_view, N> &list,
-              std::string_view op) {
+bool contains(const std::array<std::string_view, N>& list, std::string_view op) {
   return std::find(list.begin(), list.end(), op) != list.end();
 }
 
-bool is_float(const GraphTensor &tensor) {
-  return tensor.type == DataType::kFloat;
-}
+bool is_float(const GraphTensor& tensor) { return tensor.type == DataType::kFloat; }
 
-// An output of unknown type may be float: inference knows no types behind
-// custom operators, and the runner will tell.
-bool may_be_float(const GraphTensor &tensor) {
+// An output of unknown type may be float: inference knows no types behind custom operators, and the runner
+// will tell.
+bool may_be_float(const GraphTensor& tensor) {
   return is_float(tensor) || tensor.type == DataType::kUndefined;
 }
 
-// The tensor to compare in place of `output`: saturating functions squeeze
-// every difference into nothing, so the tensor in front of one says more. The
-// output itself where there is no such function, or where its input isn't a
-// float.
-TensorId in_front_of_saturation(const Graph &graph, TensorId output) {
+// The tensor to compare in place of `output`: saturating functions squeeze every difference into nothing, so
+// the tensor in front of one says more. The output itself where there is no such function, or where its input
+// isn't a float.
+TensorId in_front_of_saturation(const Graph& graph, TensorId output) {
   TensorId at = output;
   // A chain can't be longer than the graph, and a Graph has no cycles.
   while (true) {
     const NodeId producer = graph.tensor(at).producer;
-    if (producer == kNone)
-      return output;
-    const GraphNode &node = graph.node(producer);
-    if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNone)
-      return output;
+    if (producer == kNone) return output;
+    const GraphNode& node = graph.node(producer);
+    if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNone) return output;
     const TensorId input = node.inputs[0];
-    if (contains(kSaturating, node.op_type))
-      return may_be_float(graph.tensor(input)) ? input : output;
-    if (!contains(kTransparent, node.op_type))
-      return output;
+    if (contains(kSaturating, node.op_type)) return may_be_float(graph.tensor(input)) ? input : output;
+    if (!contains(kTransparent, node.op_type)) return output;
     at = input;
   }
 }
 
-Result<std::vector<std::string>> named_tensor(const Graph &graph,
-                                              std::string_view choice) {
+Result<std::vector<std::string>> named_tensor(const Graph& graph, std::string_view choice) {
   const TensorId id = graph.find_tensor(choice);
   const std::string shown = printable(choice);
-  const std::string next = "Name a float tensor of the graph, or \"output\" "
-                           "for the graph's outputs.";
+  const std::string next =
+      "Name a float tensor of the graph, or \"output\" "
+      "for the graph's outputs.";
   if (id == kNone)
-    return Error{ErrorCode::kInvalidPolicy,
-                 "The model has no tensor named " + shown + " to score.", shown,
+    return Error{ErrorCode::kInvalidPolicy, "The model has no tensor named " + shown + " to score.", shown,
                  next};
-  const GraphTensor &tensor = graph.tensor(id);
+  const GraphTensor& tensor = graph.tensor(id);
   if (tensor.constant)
-    return Error{ErrorCode::kInvalidPolicy,
-                 "Tensor " + shown +
-                     " is a constant, which no quantizer changes.",
+    return Error{ErrorCode::kInvalidPolicy, "Tensor " + shown + " is a constant, which no quantizer changes.",
                  shown, next};
   if (!may_be_float(tensor))
     return Error{ErrorCode::kInvalidPolicy,
@@ -78,29 +66,23 @@ Result<std::vector<std::string>> named_tensor(const Graph &graph,
   return std::vector<std::string>{tensor.name};
 }
 
-} // namespace
+}  // namespace
 
-Result<std::vector<std::string>> scored_tensors(const Model &model,
-                                                std::string_view choice) {
-  const Graph &graph = model.graph();
-  if (!choice.empty() && choice != "output")
-    return named_tensor(graph, choice);
+Result<std::vector<std::string>> scored_tensors(const Model& model, std::string_view choice) {
+  const Graph& graph = model.graph();
+  if (!choice.empty() && choice != "output") return named_tensor(graph, choice);
   std::vector<std::string> names;
   for (const TensorId output : graph.outputs()) {
-    const GraphTensor &tensor = graph.tensor(output);
-    if (tensor.constant || !may_be_float(tensor))
-      continue;
-    const TensorId scored =
-        choice.empty() ? in_front_of_saturation(graph, output) : output;
-    const std::string &name = graph.tensor(scored).name;
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(name);
+    const GraphTensor& tensor = graph.tensor(output);
+    if (tensor.constant || !may_be_float(tensor)) continue;
+    const TensorId scored = choice.empty() ? in_front_of_saturation(graph, output) : output;
+    const std::string& name = graph.tensor(scored).name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   if (names.empty())
-    return Error{ErrorCode::kInvalidPolicy,
-                 "The model has no float32 output to score.", "",
+    return Error{ErrorCode::kInvalidPolicy, "The model has no float32 output to score.", "",
                  "Name an inner float tensor to score instead."};
   return names;
 }
 
-} // namespace halftone
+}  // namespace halftone

@@ -1,6 +1,5 @@
-// Element types of ONNX tensors. The numbers are TensorProto.DataType, so a
-// cast to and from a file's number is safe for any value: types newer than this
-// list keep their number and get the name "type_<n>".
+// Element types of ONNX tensors. The numbers are TensorProto.DataType, so a cast to and from a file's number
+// is safe for any value: types newer than this list keep their number and get the name "type_<n>".
 #pragma once
 
 #include <cstddef>
@@ -41,20 +40,18 @@ enum class DataType : std::int32_t {
   kInt2 = 26,
 };
 
-// ONNX's own lower-case spelling as used in JSON ("float32", "uint8",
-// "float8e4m3fn").
+// ONNX's own lower-case spelling as used in JSON ("float32", "uint8", "float8e4m3fn").
 std::string data_type_name(DataType type);
 
 // Bits per element; 0 for strings, undefined and unknown types.
 std::size_t data_type_bits(DataType type);
 
-// Elements in a tensor of `dims` (1 for rank 0). nullopt if a dimension is
-// negative or the product exceeds 2^62.
+// Elements in a tensor of `dims` (1 for rank 0). nullopt if a dimension is negative or the product exceeds
+// 2^62.
 std::optional<std::uint64_t> element_count(std::span<const std::int64_t> dims);
 
-// Bytes of raw data for `dims` of `type`, sub-byte types packed (rounded up).
-// nullopt where element_count is, or bits are 0.
-std::optional<std::uint64_t> raw_byte_count(DataType type,
-                                            std::span<const std::int64_t> dims);
+// Bytes of raw data for `dims` of `type`, sub-byte types packed (rounded up). nullopt where element_count is,
+// or bits are 0.
+std::optional<std::uint64_t> raw_byte_count(DataType type, std::span<const std::int64_t> dims);
 
-} // namespace halftone
+}  // namespace halftone

@@ -1,10 +1,8 @@
-// Editing: a new model from an old one. The weights that an edit doesn't change
-// are shared, never copied.
+// Editing: a new model from an old one. The weights that an edit doesn't change are shared, never copied.
 //
-// Ids are those of the base model's graph and stay valid during the edit. Every
-// name that the editor makes is unique in the model (subgraphs included): a
-// taken name gets _1, _2, … Calls record changes; finish() applies them in one
-// linear pass.
+// Ids are those of the base model's graph and stay valid during the edit. Every name that the editor makes is
+// unique in the model (subgraphs included): a taken name gets _1, _2, … Calls record changes; finish()
+// applies them in one linear pass.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +20,7 @@
 
 namespace halftone {
 
-using AttributeValue =
-    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>;
+using AttributeValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>;
 
 struct NewNode {
   std::string op_type;
@@ -37,32 +34,31 @@ struct NewNode {
 // What the model says about itself besides the graph.
 struct OutputDeclaration {
   std::string name;
-  DataType type = DataType::kUndefined; // kUndefined: written without a type,
-                                        // which onnxruntime accepts
+  DataType type = DataType::kUndefined;  // kUndefined: written without a type,
+                                         // which onnxruntime accepts
   std::optional<std::vector<Dimension>> shape;
 };
 
 class ModelEditor {
-public:
+ public:
   explicit ModelEditor(std::shared_ptr<const Model> base);
   ~ModelEditor();
-  ModelEditor(ModelEditor &&) noexcept;
+  ModelEditor(ModelEditor&&) noexcept;
 
   // `wanted` if free, else wanted_1, wanted_2, …; reserved from now on.
   [[nodiscard]] std::string fresh_name(std::string_view wanted);
 
-  // A new initializer of the main graph. `bytes` is row-major little endian
-  // (sub-byte types packed) and is moved, not copied. Errors: kInvalidGraph if
-  // the size doesn't fit dims and type, or the name is taken by another tensor.
-  Result<void> add_initializer(std::string name, DataType type,
-                               std::vector<std::int64_t> dims,
+  // A new initializer of the main graph. `bytes` is row-major little endian (sub-byte types packed) and is
+  // moved, not copied. Errors: kInvalidGraph if the size doesn't fit dims and type, or the name is taken by
+  // another tensor.
+  Result<void> add_initializer(std::string name, DataType type, std::vector<std::int64_t> dims,
                                std::vector<std::uint8_t> bytes);
 
-  // Places a node directly before node `before` of the base graph (kNone: at
-  // the end), after any placed there earlier.
+  // Places a node directly before node `before` of the base graph (kNone: at the end), after any placed there
+  // earlier.
   void insert_before(NodeId before, NewNode node);
-  // Places a node at the very front, after any placed there earlier: for
-  // DequantizeLinear of constants and Q/DQ of graph inputs.
+  // Places a node at the very front, after any placed there earlier: for DequantizeLinear of constants and
+  // Q/DQ of graph inputs.
   void insert_front(NewNode node);
   // Places a node directly after node `after`, after any placed there earlier.
   void insert_after(NodeId after, NewNode node);
@@ -74,21 +70,18 @@ public:
   // Node attributes: set (or replace) one.
   void set_attribute(NodeId node, std::string name, AttributeValue value);
   void remove_node(NodeId node);
-  // Initializers and Constant nodes (and foldable chains over them) that nobody
-  // reads after the edit are removed if the edit took their last reader away;
-  // what was unused before stays.
+  // Initializers and Constant nodes (and foldable chains over them) that nobody reads after the edit are
+  // removed if the edit took their last reader away; what was unused before stays.
   void add_graph_output(OutputDeclaration output);
-  // Sets a key of metadata_props (replacing an old value), and the producer
-  // fields.
+  // Sets a key of metadata_props (replacing an old value), and the producer fields.
   void set_metadata(std::string key, std::string value);
 
-  // Errors: kInvalidGraph if the edit leaves an input without a producer or the
-  // order can't be kept.
+  // Errors: kInvalidGraph if the edit leaves an input without a producer or the order can't be kept.
   Result<std::shared_ptr<const Model>> finish() &&;
 
-private:
+ private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-} // namespace halftone
+}  // namespace halftone

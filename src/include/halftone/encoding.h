@@ -1,5 +1,4 @@
-// Encodings: number format + granularity + scales (+ zero points), one per
-// quantized tensor.
+// Encodings: number format + granularity + scales (+ zero points), one per quantized tensor.
 #pragma once
 
 #include <cstdint>
@@ -20,55 +19,46 @@ namespace halftone {
 
 struct Encoding {
   NumberFormat format = NumberFormat::kUint8;
-  std::int32_t axis = -1;               // -1: one scale for the tensor
-  std::vector<float> scale;             // > 0, normal, finite
-  std::vector<std::int32_t> zero_point; // same length as scale
-  std::vector<float>
-      min; // the range that was asked for, same length; for a bias: empty
+  std::int32_t axis = -1;                // -1: one scale for the tensor
+  std::vector<float> scale;              // > 0, normal, finite
+  std::vector<std::int32_t> zero_point;  // same length as scale
+  std::vector<float> min;                // the range that was asked for, same length; for a bias: empty
   std::vector<float> max;
 };
 
 // By tensor name, in site order.
 class Encodings {
-public:
+ public:
   // Replaces an older one of the same name, keeping its place.
   void set(std::string tensor, Encoding encoding);
   // nullptr if there is none. O(1).
-  [[nodiscard]] const Encoding *find(std::string_view tensor) const;
-  [[nodiscard]] std::span<const std::pair<std::string, Encoding>> all() const {
-    return entries_;
-  }
+  [[nodiscard]] const Encoding* find(std::string_view tensor) const;
+  [[nodiscard]] std::span<const std::pair<std::string, Encoding>> all() const { return entries_; }
 
-private:
+ private:
   std::vector<std::pair<std::string, Encoding>> entries_;
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-// The encoding of an activation site for an observed range. Source: spec of
-// onnxruntime.quantization (float64, then float32). Errors: kNonFinite if the
-// range is empty, NaN or infinite, with the tensor in `where`.
-Result<Encoding> activation_encoding(const Site &site, const MinMax &range);
+// The encoding of an activation site for an observed range. Source: spec of onnxruntime.quantization
+// (float64, then float32). Errors: kNonFinite if the range is empty, NaN or infinite, with the tensor in
+// `where`.
+Result<Encoding> activation_encoding(const Site& site, const MinMax& range);
 
-// The encoding of a weight site, from the weight's own values (one pass).
-// Errors: kNonFinite with the tensor and the index of the first NaN or
-// infinity; kUnsupportedType; kInvalidPolicy for an axis that the weight
+// The encoding of a weight site, from the weight's own values (one pass). Errors: kNonFinite with the tensor
+// and the index of the first NaN or infinity; kUnsupportedType; kInvalidPolicy for an axis that the weight
 // doesn't have.
-Result<Encoding> weight_encoding(const Model &model, const Site &site);
+Result<Encoding> weight_encoding(const Model& model, const Site& site);
 
-// The int32 encoding of a bias: scale = float32(s_x * s_w), no zero point, no
-// range. Errors: kInvalidState if one of the two encodings is missing;
-// kInvalidPolicy if a code would pass 2^31 (the caller then leaves the bias in
-// float and says so; see complete_encodings).
-Result<Encoding> bias_encoding(const Model &model, const Site &site,
-                               const Encodings &encodings);
+// The int32 encoding of a bias: scale = float32(s_x * s_w), no zero point, no range. Errors: kInvalidState if
+// one of the two encodings is missing; kInvalidPolicy if a code would pass 2^31 (the caller then leaves the
+// bias in float and says so; see complete_encodings).
+Result<Encoding> bias_encoding(const Model& model, const Site& site, const Encodings& encodings);
 
-// Completes `encodings` (which holds the activations) with weights and biases
-// of every quantized site of `plan`, replacing older ones of theirs, and puts
-// them in site order; entries of sites that are not quantized are dropped. A
-// bias whose codes would overflow becomes unquantized in `plan`, in its site
-// and its inputs, with the reason. Errors: as above; kInvalidState for an
-// activation without an encoding.
-Result<void> complete_encodings(const Model &model, Plan &plan,
-                                Encodings &encodings);
+// Completes `encodings` (which holds the activations) with weights and biases of every quantized site of
+// `plan`, replacing older ones of theirs, and puts them in site order; entries of sites that are not
+// quantized are dropped. A bias whose codes would overflow becomes unquantized in `plan`, in its site and its
+// inputs, with the reason. Errors: as above; kInvalidState for an activation without an encoding.
+Result<void> complete_encodings(const Model& model, Plan& plan, Encodings& encodings);
 
-} // namespace halftone
+}  // namespace halftone

@@ -1,5 +1,4 @@
-// What calibration keeps of a tensor: constant memory, mergeable in any order
-// with the same result.
+// What calibration keeps of a tensor: constant memory, mergeable in any order with the same result.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +15,24 @@ struct MinMax {
 };
 
 class MinMaxObserver {
-public:
-  // Takes in one sample's values. Zero values change nothing. NaN and
-  // infinities don't enter the range but are counted.
+ public:
+  // Takes in one sample's values. Zero values change nothing. NaN and infinities don't enter the range but
+  // are counted.
   void observe(std::span<const float> values);
-  // Afterwards as if this had observed both. Commutative and associative to the
-  // last bit.
-  void merge(const MinMaxObserver &other);
+  // Afterwards as if this had observed both. Commutative and associative to the last bit.
+  void merge(const MinMaxObserver& other);
 
-  [[nodiscard]] const MinMax &range() const { return range_; }
+  [[nodiscard]] const MinMax& range() const { return range_; }
   [[nodiscard]] std::uint64_t values() const { return values_; }
   [[nodiscard]] std::uint64_t non_finite() const { return non_finite_; }
-  // Index, inside the last observed span that had one, of its first NaN or
-  // infinity.
-  [[nodiscard]] std::uint64_t first_non_finite() const {
-    return first_non_finite_;
-  }
+  // Index, inside the last observed span that had one, of its first NaN or infinity.
+  [[nodiscard]] std::uint64_t first_non_finite() const { return first_non_finite_; }
 
-private:
+ private:
   MinMax range_;
   std::uint64_t values_ = 0;
   std::uint64_t non_finite_ = 0;
   std::uint64_t first_non_finite_ = 0;
 };
 
-} // namespace halftone
+}  // namespace halftone

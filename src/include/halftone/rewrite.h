@@ -1,6 +1,5 @@
-// From a plan to a model with Q/DQ pairs. Names are the contract's
-// (T_QuantizeLinear, T_scale, W_quantized, …); one pair per tensor, shared by
-// its consumers; weights and biases are stored as integers behind a
+// From a plan to a model with Q/DQ pairs. Names are the contract's (T_QuantizeLinear, T_scale, W_quantized,
+// …); one pair per tensor, shared by its consumers; weights and biases are stored as integers behind a
 // DequantizeLinear.
 #pragma once
 
@@ -17,54 +16,46 @@
 namespace halftone {
 
 struct Change {
-  std::string what;  // one sentence
-  std::string where; // node or tensor; may be empty
+  std::string what;   // one sentence
+  std::string where;  // node or tensor; may be empty
 };
 
 struct QuantizedModel {
   std::shared_ptr<const Model> model;
-  std::vector<Change> changes; // everything that was done besides inserting the
-                               // pairs: opset, IR version, constants replaced
+  std::vector<Change> changes;  // everything that was done besides inserting the
+                                // pairs: opset, IR version, constants replaced
 };
 
 struct Provenance {
-  std::string method; // "minmax"
+  std::string method;  // "minmax"
   std::int64_t samples = 0;
-  bool random_data = false; // written into the metadata, since nobody should
-                            // deploy such a model unknowingly
+  bool random_data = false;  // written into the metadata, since nobody should
+                             // deploy such a model unknowingly
 };
 
-// The plan's quantized sites with these encodings, and the origin in the
-// metadata (tool, version, target, method, samples). The opset is raised only
-// if the chosen types need it. Errors: kInvalidState for a missing encoding or
-// an already quantized model; kInvalidPolicy where check_plan finds a fault;
-// kUnsupportedOpset from the converter.
-Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model> &model,
-                                  const Plan &plan, const Encodings &encodings,
-                                  const Provenance &provenance);
+// The plan's quantized sites with these encodings, and the origin in the metadata (tool, version, target,
+// method, samples). The opset is raised only if the chosen types need it. Errors: kInvalidState for a missing
+// encoding or an already quantized model; kInvalidPolicy where check_plan finds a fault; kUnsupportedOpset
+// from the converter.
+Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model>& model, const Plan& plan,
+                                  const Encodings& encodings, const Provenance& provenance);
 
-// The model that a runner loads to see what one site alone does, everything
-// else in float. Activation: the graph with this one Q/DQ pair. Weight: the
-// graph unchanged but for the initializer, whose values are float32(code *
-// scale) computed by our kernels. Costs kilobytes plus, for a weight, that
-// weight. A pair that needs a newer opset than the model has raises it, which
-// converts the whole graph each time: before a sweep, raise the model once with
-// with_opset(plan.opset_needed). Errors: kInvalidPolicy for a bias site (a bias
-// is never scored alone).
-Result<std::shared_ptr<const Model>>
-single_site_variant(const std::shared_ptr<const Model> &model, const Site &site,
-                    const Encoding &encoding);
+// The model that a runner loads to see what one site alone does, everything else in float. Activation: the
+// graph with this one Q/DQ pair. Weight: the graph unchanged but for the initializer, whose values are
+// float32(code * scale) computed by our kernels. Costs kilobytes plus, for a weight, that weight. A pair that
+// needs a newer opset than the model has raises it, which converts the whole graph each time: before a sweep,
+// raise the model once with with_opset(plan.opset_needed). Errors: kInvalidPolicy for a bias site (a bias is
+// never scored alone).
+Result<std::shared_ptr<const Model>> single_site_variant(const std::shared_ptr<const Model>& model,
+                                                         const Site& site, const Encoding& encoding);
 
-// All quantized sites together, simulated: activation pairs in the graph,
-// weights as fake-quantized floats, biases as float32(code * scale).
-Result<std::shared_ptr<const Model>>
-simulated_model(const std::shared_ptr<const Model> &model, const Plan &plan,
-                const Encodings &encodings);
+// All quantized sites together, simulated: activation pairs in the graph, weights as fake-quantized floats,
+// biases as float32(code * scale).
+Result<std::shared_ptr<const Model>> simulated_model(const std::shared_ptr<const Model>& model,
+                                                     const Plan& plan, const Encodings& encodings);
 
-// The float model with `tensors` added to its outputs (those that are outputs
-// already are left alone).
-Result<std::shared_ptr<const Model>>
-with_outputs(const std::shared_ptr<const Model> &model,
-             const std::vector<std::string> &tensors);
+// The float model with `tensors` added to its outputs (those that are outputs already are left alone).
+Result<std::shared_ptr<const Model>> with_outputs(const std::shared_ptr<const Model>& model,
+                                                  const std::vector<std::string>& tensors);
 
-} // namespace halftone
+}  // namespace halftone

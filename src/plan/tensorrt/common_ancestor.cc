@@ -15,8 +15,8 @@ struct AncestorFinder::Distances {
   std::unordered_map<NodeId, std::int64_t> of;
 };
 
-// Dominators of an acyclic graph in one topological pass: a node's is the nearest common dominator of its parents. The jump
-// pointers are Myers' skew-binary ones, so a common dominator takes O(log n).
+// Dominators of an acyclic graph in one topological pass: a node's is the nearest common dominator of its
+// parents. The jump pointers are Myers' skew-binary ones, so a common dominator takes O(log n).
 AncestorFinder::AncestorFinder(const PolicyGraph& graph)
     : graph_(graph),
       dominator_(graph.graph().nodes().size(), kNone),

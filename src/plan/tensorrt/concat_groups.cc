@@ -37,11 +37,13 @@ class DisjointTensors {
 
 }  // namespace
 
-std::vector<std::int32_t> get_concat_eliminated_tensors(const PolicyGraph& graph, const std::vector<bool>& selected) {
+std::vector<std::int32_t> get_concat_eliminated_tensors(const PolicyGraph& graph,
+                                                        const std::vector<bool>& selected) {
   const std::span<const GraphTensor> tensors = graph.graph().tensors();
   const auto read_by_selected = [&](TensorId id) {
     const std::vector<Use>& consumers = graph.graph().tensor(id).consumers;
-    return std::any_of(consumers.begin(), consumers.end(), [&](const Use& use) { return selected[index_of(use.node)]; });
+    return std::any_of(consumers.begin(), consumers.end(),
+                       [&](const Use& use) { return selected[index_of(use.node)]; });
   };
   DisjointTensors sets(tensors.size());
   std::vector<bool> joined(tensors.size(), false);

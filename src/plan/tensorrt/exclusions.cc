@@ -9,11 +9,11 @@
 namespace halftone::tensorrt {
 namespace {
 
-constexpr std::int64_t kSmallestGemm = 16;       // columns and terms
+constexpr std::int64_t kSmallestGemm = 16;  // columns and terms
 constexpr std::int64_t kSmallestChannels = 16;
 constexpr std::int64_t kLongestSequenceInt8 = 512;
 constexpr std::int64_t kLargestHeadFloat8 = 256;
-constexpr std::int64_t kSmallestHeadFloat8 = 8;   // and this size itself is excluded
+constexpr std::int64_t kSmallestHeadFloat8 = 8;    // and this size itself is excluded
 constexpr std::int64_t kLargestKernelFloat8 = 32;  // elements
 
 TensorId input_of(const GraphNode& node, std::size_t input) {
@@ -29,11 +29,14 @@ std::optional<Exclusion> matmul_exclusion(const PolicyGraph& graph, const Tensor
   const std::optional<Shape> out = node.outputs[0] == kNone ? std::nullopt : shapes.of(node.outputs[0]);
   if (!out) return std::nullopt;
   const std::size_t rank = out->size();
-  const bool any_stored = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                      [&](TensorId input) { return input != kNone && graph.is_stored(input); });
+  const bool any_stored = std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId input) {
+    return input != kNone && graph.is_stored(input);
+  });
   const std::string phrase = node_phrase(graph.graph(), id);
-  const std::string gemv = phrase + " multiplies a matrix by a vector, which TensorRT runs faster in floating point; its result would "
-                                    "need more than one row and one column.";
+  const std::string gemv =
+      phrase +
+      " multiplies a matrix by a vector, which TensorRT runs faster in floating point; its result would "
+      "need more than one row and one column.";
   if (!any_stored) {
     if (rank < 2 || out->back() == 1 || (*out)[rank - 2] == 1) return Exclusion{id, "gemv", gemv};
   } else if (rank < 3 && std::find(out->begin(), out->end(), 1) != out->end()) {
@@ -42,7 +45,8 @@ std::optional<Exclusion> matmul_exclusion(const PolicyGraph& graph, const Tensor
   const std::int64_t columns = rank >= 2 ? out->back() : 0;
   std::int64_t terms = 0;
   const TensorId right = input_of(node, 1);
-  if (const std::optional<Shape> shape = right == kNone ? std::nullopt : shapes.of(right); shape && !shape->empty()) {
+  if (const std::optional<Shape> shape = right == kNone ? std::nullopt : shapes.of(right);
+      shape && !shape->empty()) {
     const bool transposed = is_op(node, "Gemm") && graph.graph().int_attribute(id, "transB", 0) == 1;
     if (transposed) terms = shape->back();
     if (!transposed && shape->size() >= 2) terms = (*shape)[shape->size() - 2];
@@ -76,7 +80,9 @@ std::optional<ConvFacts> conv_facts(const PolicyGraph& graph, NodeId id) {
     if (i == 0) facts.out_channels = extent;
     if (i == 1) facts.in_channels = extent;
     // Only compared with 32, so a hostile product may saturate there.
-    if (i > 1) facts.kernel_elements = std::min<std::int64_t>(facts.kernel_elements * std::min<std::int64_t>(extent, 1 << 20), 1 << 20);
+    if (i > 1)
+      facts.kernel_elements =
+          std::min<std::int64_t>(facts.kernel_elements * std::min<std::int64_t>(extent, 1 << 20), 1 << 20);
   }
   facts.groups = graph.graph().int_attribute(id, "group", 1);
   const AttributeView* kernel = graph.graph().attribute(id, "kernel_shape");
@@ -88,53 +94,72 @@ std::optional<ConvFacts> conv_facts(const PolicyGraph& graph, NodeId id) {
 
 bool reads_graph_input(const PolicyGraph& graph, NodeId id) {
   const std::vector<TensorId>& inputs = graph.graph().node(id).inputs;
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](TensorId input) { return input != kNone && graph.graph().tensor(input).graph_input; });
+  return std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
+    return input != kNone && graph.graph().tensor(input).graph_input;
+  });
 }
 
 bool small_conv_kept_in_int8(const PolicyGraph& graph, NodeId id, const ConvFacts& facts) {
-  const auto equal = [&] { return std::all_of(facts.kernel.begin(), facts.kernel.end(), [&](std::int64_t k) { return k == facts.kernel[0]; }); };
+  const auto equal = [&] {
+    return std::all_of(facts.kernel.begin(), facts.kernel.end(),
+                       [&](std::int64_t k) { return k == facts.kernel[0]; });
+  };
   if (facts.groups == 1) {
     const bool multiple = facts.out_channels % 8 == 0 || facts.in_channels % 8 == 0;
-    const bool fed = reads_graph_input(graph, id) || facts.out_channels >= kSmallestChannels || facts.in_channels >= kSmallestChannels;
+    const bool fed = reads_graph_input(graph, id) || facts.out_channels >= kSmallestChannels ||
+                     facts.in_channels >= kSmallestChannels;
     return multiple && fed && equal();
   }
-  const bool wide = std::all_of(facts.kernel.begin(), facts.kernel.end(), [](std::int64_t k) { return k >= 3; });
+  const bool wide =
+      std::all_of(facts.kernel.begin(), facts.kernel.end(), [](std::int64_t k) { return k >= 3; });
   return facts.groups > 1 && facts.out_channels % 8 == 0 && wide;
 }
 
 std::optional<Exclusion> conv_exclusion(const PolicyGraph& graph, NodeId id, Precision precision) {
   const std::string phrase = node_phrase(graph.graph(), id);
   const std::optional<ConvFacts> facts = conv_facts(graph, id);
-  if (!facts) return Exclusion{id, "weight_shape_unknown", "The weight shape of " + phrase + " isn't known, so it can't be judged."};
-  const std::string channels = text(facts->out_channels) + " output and " + text(facts->in_channels) + " input channels per group";
+  if (!facts)
+    return Exclusion{id, "weight_shape_unknown",
+                     "The weight shape of " + phrase + " isn't known, so it can't be judged."};
+  const std::string channels =
+      text(facts->out_channels) + " output and " + text(facts->in_channels) + " input channels per group";
   if (facts->out_channels < kSmallestChannels || facts->in_channels < kSmallestChannels) {
     if (precision == Precision::kInt8 && small_conv_kept_in_int8(graph, id, *facts)) return std::nullopt;
     return Exclusion{id, "small_convolution",
-                     phrase + " has " + channels + ", too few for TensorRT's quantized kernels; both would have to be at least 16."};
+                     phrase + " has " + channels +
+                         ", too few for TensorRT's quantized kernels; both would have to be at least 16."};
   }
   if (precision == Precision::kInt8) return std::nullopt;
   if (facts->kernel_elements > kLargestKernelFloat8)
-    return Exclusion{id, "large_kernel", phrase + " has a kernel of more than 32 elements, for which TensorRT has no float8 kernel."};
+    return Exclusion{
+        id, "large_kernel",
+        phrase + " has a kernel of more than 32 elements, for which TensorRT has no float8 kernel."};
   if (facts->out_channels <= kSmallestChannels || facts->in_channels <= kSmallestChannels)
-    return Exclusion{id, "small_convolution", phrase + " has " + channels + "; float8 needs more than 16 of both."};
+    return Exclusion{id, "small_convolution",
+                     phrase + " has " + channels + "; float8 needs more than 16 of both."};
   return std::nullopt;
 }
 
 // --- attention
 
-// Whether a Softmax stands where TensorRT's fused attention wants it. The paths remember their answers, so one object serves all.
+// Whether a Softmax stands where TensorRT's fused attention wants it. The paths remember their answers, so
+// one object serves all.
 class FusedAttention {
  public:
-  explicit FusedAttention(const PolicyGraph& graph) : after_(graph, {"Softmax", "MatMul"}, Direction::kForward, kThrough) {
-    const std::vector<std::vector<std::string_view>> paths = {
-        {"Softmax", "MatMul"},        {"Softmax", "Add", "MatMul"},        {"Softmax", "Div", "MatMul"},
-        {"Softmax", "Mul", "MatMul"}, {"Softmax", "Add", "Div", "MatMul"}, {"Softmax", "Add", "Mul", "MatMul"}};
-    for (const std::vector<std::string_view>& path : paths) before_.emplace_back(graph, path, Direction::kBackward, kThrough);
+  explicit FusedAttention(const PolicyGraph& graph)
+      : after_(graph, {"Softmax", "MatMul"}, Direction::kForward, kThrough) {
+    const std::vector<std::vector<std::string_view>> paths = {{"Softmax", "MatMul"},
+                                                              {"Softmax", "Add", "MatMul"},
+                                                              {"Softmax", "Div", "MatMul"},
+                                                              {"Softmax", "Mul", "MatMul"},
+                                                              {"Softmax", "Add", "Div", "MatMul"},
+                                                              {"Softmax", "Add", "Mul", "MatMul"}};
+    for (const std::vector<std::string_view>& path : paths)
+      before_.emplace_back(graph, path, Direction::kBackward, kThrough);
   }
   bool around(NodeId softmax) {
-    return after_.matches(softmax) &&
-           std::any_of(before_.begin(), before_.end(), [&](PathMatcher& path) { return path.matches(softmax); });
+    return after_.matches(softmax) && std::any_of(before_.begin(), before_.end(),
+                                                  [&](PathMatcher& path) { return path.matches(softmax); });
   }
 
  private:
@@ -143,8 +168,10 @@ class FusedAttention {
   std::vector<PathMatcher> before_;
 };
 
-std::optional<std::pair<std::string, std::string>> attention_exclusion(const PolicyGraph& graph, const TensorShapes& shapes,
-                                                                       const AttentionTriple& triple, Precision precision,
+std::optional<std::pair<std::string, std::string>> attention_exclusion(const PolicyGraph& graph,
+                                                                       const TensorShapes& shapes,
+                                                                       const AttentionTriple& triple,
+                                                                       Precision precision,
                                                                        FusedAttention& fused) {
   const TensorId keys = input_of(graph.graph().node(triple.first), 1);
   const std::optional<Shape> shape = keys == kNone ? std::nullopt : shapes.of(keys);
@@ -153,9 +180,11 @@ std::optional<std::pair<std::string, std::string>> attention_exclusion(const Pol
     const std::int64_t sequence = shape->back();
     const std::int64_t head = (*shape)[shape->size() - 2];
     if (precision == Precision::kInt8 && sequence > kLongestSequenceInt8)
-      return {{"long_attention", phrase + " runs over " + text(sequence) + " positions; int8 pays up to 512."}};
+      return {
+          {"long_attention", phrase + " runs over " + text(sequence) + " positions; int8 pays up to 512."}};
     if (precision == Precision::kFloat8 && (head > kLargestHeadFloat8 || head <= kSmallestHeadFloat8))
-      return {{"attention_head_size", phrase + " has heads of " + text(head) + " values; float8 needs 9 to 256."}};
+      return {{"attention_head_size",
+               phrase + " has heads of " + text(head) + " values; float8 needs 9 to 256."}};
   }
   if (precision == Precision::kFloat8 && !fused.around(triple.softmax))
     return {{"attention_not_fused", phrase + " isn't one of the patterns that TensorRT fuses in float8."}};
@@ -164,12 +193,14 @@ std::optional<std::pair<std::string, std::string>> attention_exclusion(const Pol
 
 }  // namespace
 
-std::vector<Exclusion> find_nodes_from_matmul_to_exclude(const PolicyGraph& graph, const TensorShapes& shapes) {
+std::vector<Exclusion> find_nodes_from_matmul_to_exclude(const PolicyGraph& graph,
+                                                         const TensorShapes& shapes) {
   std::vector<Exclusion> found;
   for (const NodeId id : graph.nodes()) {
     const GraphNode& node = graph.graph().node(id);
     if ((!is_op(node, "MatMul") && !is_op(node, "Gemm")) || node.outputs.empty()) continue;
-    if (std::optional<Exclusion> exclusion = matmul_exclusion(graph, shapes, id)) found.push_back(std::move(*exclusion));
+    if (std::optional<Exclusion> exclusion = matmul_exclusion(graph, shapes, id))
+      found.push_back(std::move(*exclusion));
   }
   return found;
 }
@@ -178,18 +209,21 @@ std::vector<Exclusion> find_nodes_from_convs_to_exclude(const PolicyGraph& graph
   std::vector<Exclusion> found;
   for (const NodeId id : graph.nodes()) {
     if (!is_op(graph.graph().node(id), "Conv")) continue;
-    if (std::optional<Exclusion> exclusion = conv_exclusion(graph, id, precision)) found.push_back(std::move(*exclusion));
+    if (std::optional<Exclusion> exclusion = conv_exclusion(graph, id, precision))
+      found.push_back(std::move(*exclusion));
   }
   return found;
 }
 
-std::vector<Exclusion> find_nodes_from_mha_to_exclude(const PolicyGraph& graph, const TensorShapes& shapes, Precision precision) {
+std::vector<Exclusion> find_nodes_from_mha_to_exclude(const PolicyGraph& graph, const TensorShapes& shapes,
+                                                      Precision precision) {
   std::vector<Exclusion> found;
   FusedAttention fused(graph);
   for (const AttentionTriple& triple : find_attention_triples(graph)) {
     const auto reason = attention_exclusion(graph, shapes, triple, precision, fused);
     if (!reason) continue;
-    for (const NodeId id : {triple.first, triple.second}) found.push_back({id, reason->first, reason->second});
+    for (const NodeId id : {triple.first, triple.second})
+      found.push_back({id, reason->first, reason->second});
   }
   return found;
 }

@@ -14,20 +14,24 @@ namespace halftone::tensorrt {
 
 struct Exclusion {
   NodeId node = kNone;
-  std::string rule;  // "gemv", "small_gemm", "small_convolution", "large_kernel", "long_attention", "attention_head_size", …
+  std::string rule;  // "gemv", "small_gemm", "small_convolution", "large_kernel", "long_attention",
+                     // "attention_head_size", …
   std::string why;   // one sentence, with what would have to differ
 };
 
 enum class Precision : unsigned char { kInt8, kFloat8 };
 
 // MatMul and Gemm whose product is a matrix times a vector, or with fewer than 16 columns or 16 terms.
-std::vector<Exclusion> find_nodes_from_matmul_to_exclude(const PolicyGraph& graph, const TensorShapes& shapes);
+std::vector<Exclusion> find_nodes_from_matmul_to_exclude(const PolicyGraph& graph,
+                                                         const TensorShapes& shapes);
 
-// Conv (never ConvTranspose) with few channels; for float8 also large kernels. A weight whose shape isn't known excludes.
+// Conv (never ConvTranspose) with few channels; for float8 also large kernels. A weight whose shape isn't
+// known excludes.
 std::vector<Exclusion> find_nodes_from_convs_to_exclude(const PolicyGraph& graph, Precision precision);
 
-// Attentions (MatMul Softmax MatMul with scaling, masks and shape changes between) over long sequences, or for float8 with an
-// unusual head size or a pattern that TensorRT doesn't fuse.
-std::vector<Exclusion> find_nodes_from_mha_to_exclude(const PolicyGraph& graph, const TensorShapes& shapes, Precision precision);
+// Attentions (MatMul Softmax MatMul with scaling, masks and shape changes between) over long sequences, or
+// for float8 with an unusual head size or a pattern that TensorRT doesn't fuse.
+std::vector<Exclusion> find_nodes_from_mha_to_exclude(const PolicyGraph& graph, const TensorShapes& shapes,
+                                                      Precision precision);
 
 }  // namespace halftone::tensorrt

@@ -5,7 +5,8 @@
 
 namespace halftone::tensorrt {
 
-FusibleBackbone::FusibleBackbone(const PolicyGraph& graph) : first_convolution_(graph.graph().nodes().size(), kNone) {
+FusibleBackbone::FusibleBackbone(const PolicyGraph& graph)
+    : first_convolution_(graph.graph().nodes().size(), kNone) {
   for (const std::string_view t : {"Conv", "ConvTranspose"}) {
     const std::vector<std::vector<std::string_view>> paths = {
         {"BiasAdd", "ConstMul", t},
@@ -30,7 +31,8 @@ FusibleBackbone::FusibleBackbone(const PolicyGraph& graph) : first_convolution_(
 }
 
 NodeId FusibleBackbone::of(NodeId node) {
-  const bool fuses = std::any_of(paths_.begin(), paths_.end(), [&](PathMatcher& path) { return path.matches(node); });
+  const bool fuses =
+      std::any_of(paths_.begin(), paths_.end(), [&](PathMatcher& path) { return path.matches(node); });
   return fuses ? first_convolution_[static_cast<std::size_t>(node)] : kNone;
 }
 

@@ -9,7 +9,8 @@ std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
 class Marker {
  public:
-  Marker(const PolicyGraph& graph, bool (*quantizable)(std::string_view)) : graph_(graph), quantizable_(quantizable) {
+  Marker(const PolicyGraph& graph, bool (*quantizable)(std::string_view))
+      : graph_(graph), quantizable_(quantizable) {
     marks_.tensors.resize(graph.graph().tensors().size());
     marks_.constants.resize(graph.graph().nodes().size());
     marks_.raw.resize(graph.graph().nodes().size());
@@ -18,7 +19,8 @@ class Marker {
   Marks run(const NodeChoice& choice) && {
     for (const NodeId id : graph_.nodes()) {
       const GraphNode& node = graph_.graph().node(id);
-      if (choice.selected[index_of(id)] && node.domain.empty() && quantizable_(node.op_type)) handle(id, node);
+      if (choice.selected[index_of(id)] && node.domain.empty() && quantizable_(node.op_type))
+        handle(id, node);
     }
     return std::move(marks_);
   }
@@ -34,7 +36,8 @@ class Marker {
       mark(id, 1, matmul_axis(id, 1));
     } else if (op == "Clip") {
       // A Clip that an earlier node didn't mark the input of counts as part of what comes before it.
-      if (!node.inputs.empty() && node.inputs[0] != kNone && marks_.tensors[index_of(node.inputs[0])].kind != MarkKind::kNone)
+      if (!node.inputs.empty() && node.inputs[0] != kNone &&
+          marks_.tensors[index_of(node.inputs[0])].kind != MarkKind::kNone)
         mark(id, 0, -1);
     } else if (reads_first_input(op)) {
       mark(id, 0, -1);
@@ -44,8 +47,8 @@ class Marker {
   }
 
   static bool reads_first_input(std::string_view op) {
-    constexpr std::string_view kOps[] = {"AveragePool", "BatchNormalization", "LRN",  "LayerNormalization",
-                                         "MaxPool",     "Resize",             "TopK"};
+    constexpr std::string_view kOps[] = {
+        "AveragePool", "BatchNormalization", "LRN", "LayerNormalization", "MaxPool", "Resize", "TopK"};
     return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
   }
 
@@ -59,7 +62,8 @@ class Marker {
     return graph_.graph().int_attribute(id, "transB", 0) == 1 ? 0 : 1;
   }
 
-  // The peer takes axis 1 whatever the rank and side (catalogue Q15): for [B, K, N] that is K, along which a product sums.
+  // The peer takes axis 1 whatever the rank and side (catalogue Q15): for [B, K, N] that is K, along which a
+  // product sums.
   std::int32_t matmul_axis(NodeId id, std::size_t input) const {
     const std::vector<TensorId>& inputs = graph_.graph().node(id).inputs;
     if (graph_.peer() == Peer::kReproduce || input >= inputs.size() || inputs[input] == kNone) return 1;
@@ -149,7 +153,8 @@ class RawEdges {
           only = output;
         }
         // A quantized graph output has another name behind its producer, which no edge has.
-        named = named || (named_[index_of(output)] && !(marked(output) && graph_.graph().tensor(output).graph_output));
+        named = named ||
+                (named_[index_of(output)] && !(marked(output) && graph_.graph().tensor(output).graph_output));
       }
       if (quantized == 1 && named && only == inputs[input]) set_raw(add, input, RawReason::kSkipAlsoRaw);
     }
@@ -159,8 +164,9 @@ class RawEdges {
     for (TensorId tensor = 0; index_of(tensor) < marks_.tensors.size(); ++tensor) {
       const GraphTensor& facts = graph_.graph().tensor(tensor);
       if (!marked(tensor) || facts.graph_output) continue;
-      const bool read = std::any_of(facts.consumers.begin(), facts.consumers.end(),
-                                    [&](const Use& use) { return reads_pair(use.node, index_of(use.input)); });
+      const bool read = std::any_of(facts.consumers.begin(), facts.consumers.end(), [&](const Use& use) {
+        return reads_pair(use.node, index_of(use.input));
+      });
       if (!read) marks_.tensors[index_of(tensor)] = {};
     }
   }
@@ -183,7 +189,8 @@ bool Marks::quantized(const Graph& graph, Use use) const {
   return of_raw.empty() || of_raw[input] == RawReason::kNone;
 }
 
-Marks mark_inputs(const PolicyGraph& graph, const NodeChoice& choice, bool (*quantizable)(std::string_view op_type)) {
+Marks mark_inputs(const PolicyGraph& graph, const NodeChoice& choice,
+                  bool (*quantizable)(std::string_view op_type)) {
   return Marker(graph, quantizable).run(choice);
 }
 

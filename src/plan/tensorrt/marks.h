@@ -1,5 +1,5 @@
-// From chosen nodes to the node inputs that read a DequantizeLinear: the handler table of the peer's static quantizer, shared
-// pairs, and the edges that are put back on the raw tensor afterwards.
+// From chosen nodes to the node inputs that read a DequantizeLinear: the handler table of the peer's static
+// quantizer, shared pairs, and the edges that are put back on the raw tensor afterwards.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,23 @@ struct Mark {
 enum class RawReason : std::uint8_t { kNone, kRawEdge, kSkipAlsoRaw };
 
 struct Marks {
-  std::vector<Mark> tensors;                   // by tensor: activations (everybody who reads one reads the pair)
-  std::vector<std::vector<Mark>> constants;    // by node, then input: constants are marked for each reading by itself
-  std::vector<std::vector<RawReason>> raw;     // by node, then input (empty where nothing is raw)
-  std::vector<TensorId> unknown_types;         // would have been marked, but their type isn't known
+  std::vector<Mark> tensors;  // by tensor: activations (everybody who reads one reads the pair)
+  std::vector<std::vector<Mark>>
+      constants;  // by node, then input: constants are marked for each reading by itself
+  std::vector<std::vector<RawReason>> raw;  // by node, then input (empty where nothing is raw)
+  std::vector<TensorId> unknown_types;      // would have been marked, but their type isn't known
 
   [[nodiscard]] bool quantized(const Graph& graph, Use use) const;
 };
 
 // `float8`: only Conv, Gemm, MatMul and Add have handlers.
-Marks mark_inputs(const PolicyGraph& graph, const NodeChoice& choice, bool (*quantizable)(std::string_view op_type));
+Marks mark_inputs(const PolicyGraph& graph, const NodeChoice& choice,
+                  bool (*quantizable)(std::string_view op_type));
 
-// ModelOpt's remove_partial_input_qdq on `marks`: each edge's consumer reads the raw output 0 of the producer (its first input that
-// reads that pair); then an Add's other inputs lose their pair too where their producer's tensor is read raw by decree already.
-// Pairs that nobody reads afterwards are unmarked, unless the tensor is a graph output.
+// ModelOpt's remove_partial_input_qdq on `marks`: each edge's consumer reads the raw output 0 of the producer
+// (its first input that reads that pair); then an Add's other inputs lose their pair too where their
+// producer's tensor is read raw by decree already. Pairs that nobody reads afterwards are unmarked, unless
+// the tensor is a graph output.
 void remove_partial_input_qdq(const PolicyGraph& graph, const std::vector<RawEdge>& edges, Marks& marks);
 
 }  // namespace halftone::tensorrt

@@ -13,7 +13,8 @@ std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
 class NodeChooser {
  public:
-  NodeChooser(const PolicyGraph& graph, const std::vector<bool>& excluded, bool (*quantizable)(std::string_view))
+  NodeChooser(const PolicyGraph& graph, const std::vector<bool>& excluded,
+              bool (*quantizable)(std::string_view))
       : graph_(graph), excluded_(excluded), quantizable_(quantizable), backbone_(graph) {
     const std::size_t count = graph.graph().nodes().size();
     choice_.standing.assign(count, Standing::kOperatorNotQuantizable);
@@ -81,7 +82,8 @@ class NodeChooser {
     }
   }
 
-  // ModelOpt's find_quantizable_nodes: what no partition took. Pooling nodes come last, judged by what was selected before them.
+  // ModelOpt's find_quantizable_nodes: what no partition took. Pooling nodes come last, judged by what was
+  // selected before them.
   void select_leftovers() {
     std::vector<NodeId> accepted;
     std::vector<NodeId> pooling;
@@ -110,7 +112,8 @@ class NodeChooser {
     select(kept, Standing::kPoolingNextToQuantized);
   }
 
-  // By node: one of its children (or parents) is selected, directly or through copy operators (backwards also Cast).
+  // By node: one of its children (or parents) is selected, directly or through copy operators (backwards also
+  // Cast).
   [[nodiscard]] std::vector<bool> next_to_selected(bool forward) const {
     std::vector<bool> next(choice_.selected.size(), false);
     const auto look = [&](NodeId id) {

@@ -15,28 +15,28 @@ namespace halftone::tensorrt {
 
 // Why a node is in the list, or isn't.
 enum class Standing : std::uint8_t {
-  kPartitionHead,      // reads only from outside its CASK partition
-  kPartitionEdge,      // reads from inside and outside: the residual Add of a partition
-  kKgenHead,           // first of a pointwise chain that follows a CASK partition
+  kPartitionHead,  // reads only from outside its CASK partition
+  kPartitionEdge,  // reads from inside and outside: the residual Add of a partition
+  kKgenHead,       // first of a pointwise chain that follows a CASK partition
   kLayerNormBehindConv,
-  kLeftover,           // quantizable and in no partition
+  kLeftover,  // quantizable and in no partition
   kPoolingNextToQuantized,
-  kInsidePartition,    // fused behind a head
-  kPointwiseChain,     // in a KGEN partition that isn't quantized
-  kOffLimits,          // LayerNorm, GELU or attention kernels
-  kExcluded,           // by a rule or a pattern
-  kOutputLayer,        // makes a graph output and isn't a Conv, Gemm or MatMul
+  kInsidePartition,  // fused behind a head
+  kPointwiseChain,   // in a KGEN partition that isn't quantized
+  kOffLimits,        // LayerNorm, GELU or attention kernels
+  kExcluded,         // by a rule or a pattern
+  kOutputLayer,      // makes a graph output and isn't a Conv, Gemm or MatMul
   kOperatorNotQuantizable,
-  kPoolingApart,       // a pooling node with nothing quantized next to it
-  kConstantOperand,    // a pointwise node outside all partitions with a constant input
+  kPoolingApart,     // a pooling node with nothing quantized next to it
+  kConstantOperand,  // a pointwise node outside all partitions with a constant input
 };
 
 struct NodeChoice {
-  std::vector<Standing> standing;      // by node
-  std::vector<bool> selected;          // by node
-  std::vector<RawEdge> raw_edges;      // in the order in which they are applied
-  std::vector<std::int32_t> partition; // by node: index into CASK, or CASK count + index into KGEN; -1: none
-  std::vector<NodeId> partition_heads; // by that number
+  std::vector<Standing> standing;       // by node
+  std::vector<bool> selected;           // by node
+  std::vector<RawEdge> raw_edges;       // in the order in which they are applied
+  std::vector<std::int32_t> partition;  // by node: index into CASK, or CASK count + index into KGEN; -1: none
+  std::vector<NodeId> partition_heads;  // by that number
   std::size_t cask_count = 0;
 };
 

@@ -5,7 +5,8 @@
 namespace halftone::tensorrt {
 namespace {
 
-void append_matches(const PolicyGraph& graph, PathMatcher& path, std::string_view first, std::vector<NodeId>& found) {
+void append_matches(const PolicyGraph& graph, PathMatcher& path, std::string_view first,
+                    std::vector<NodeId>& found) {
   for (const NodeId id : graph.nodes()) {
     if (is_op(graph.graph().node(id), first)) path.match_nodes(id, found);
   }
@@ -20,12 +21,13 @@ OffLimits find_off_limits(const PolicyGraph& graph) {
 
   PathMatcher norm(graph, {"ReduceMean", "Sub", "Pow", "ReduceMean", "Add", "Sqrt", "Div", "Mul", "Add"},
                    Direction::kForward, {"Cast"});
-  PathMatcher bare_norm(graph, {"ReduceMean", "Sub", "Pow", "ReduceMean", "Add", "Sqrt", "Div"}, Direction::kForward,
-                        {"Cast"});
+  PathMatcher bare_norm(graph, {"ReduceMean", "Sub", "Pow", "ReduceMean", "Add", "Sqrt", "Div"},
+                        Direction::kForward, {"Cast"});
   for (const NodeId id : graph.nodes()) {
     const GraphNode& node = graph.graph().node(id);
     if (is_op(node, "LayerNormalization")) off.layer_norm.push_back(id);
-    if (is_op(node, "ReduceMean") && !norm.match_nodes(id, off.layer_norm)) bare_norm.match_nodes(id, off.layer_norm);
+    if (is_op(node, "ReduceMean") && !norm.match_nodes(id, off.layer_norm))
+      bare_norm.match_nodes(id, off.layer_norm);
   }
 
   PathMatcher attention(graph, {"MatMul", "NonBiasAdd", "Softmax", "MatMul"}, Direction::kForward);

@@ -11,28 +11,80 @@ namespace {
 constexpr std::array<std::string_view, 4> kLinear = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
 
 constexpr std::array<std::string_view, 16> kCopy = {
-    "Concat",  "Expand",          "Flatten",         "Gather",    "GatherElements", "GatherND", "OneHot", "Reshape",
-    "ReverseSequence", "ScatterElements", "ScatterND", "Slice",   "Split",          "Squeeze",  "Tile",   "Transpose"};
+    "Concat",  "Expand",          "Flatten",         "Gather",    "GatherElements", "GatherND", "OneHot",
+    "Reshape", "ReverseSequence", "ScatterElements", "ScatterND", "Slice",          "Split",    "Squeeze",
+    "Tile",    "Transpose"};
 
-constexpr std::array<std::string_view, 42> kPointwise = {
-    "Abs",     "Add",       "Atan",    "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Cast",    "Ceil",
-    "Cos",     "CumSum",    "Div",     "Elu",      "Equal",      "Erf",       "Exp",        "Floor",   "Gelu",
-    "Greater", "GreaterOrEqual", "InstanceNormalization", "IsInf", "IsNaN", "LeakyRelu", "Less", "LessOrEqual", "Log",
-    "Max",     "Min",       "Mul",     "Neg",      "Not",        "Pow",       "Round",      "Sigmoid", "Sign",
-    "Sin",     "Softmax",   "Softplus", "Sqrt",    "Sub",        "Tanh"};
+constexpr std::array<std::string_view, 42> kPointwise = {"Abs",
+                                                         "Add",
+                                                         "Atan",
+                                                         "BitShift",
+                                                         "BitwiseAnd",
+                                                         "BitwiseOr",
+                                                         "BitwiseXor",
+                                                         "Cast",
+                                                         "Ceil",
+                                                         "Cos",
+                                                         "CumSum",
+                                                         "Div",
+                                                         "Elu",
+                                                         "Equal",
+                                                         "Erf",
+                                                         "Exp",
+                                                         "Floor",
+                                                         "Gelu",
+                                                         "Greater",
+                                                         "GreaterOrEqual",
+                                                         "InstanceNormalization",
+                                                         "IsInf",
+                                                         "IsNaN",
+                                                         "LeakyRelu",
+                                                         "Less",
+                                                         "LessOrEqual",
+                                                         "Log",
+                                                         "Max",
+                                                         "Min",
+                                                         "Mul",
+                                                         "Neg",
+                                                         "Not",
+                                                         "Pow",
+                                                         "Round",
+                                                         "Sigmoid",
+                                                         "Sign",
+                                                         "Sin",
+                                                         "Softmax",
+                                                         "Softplus",
+                                                         "Sqrt",
+                                                         "Sub",
+                                                         "Tanh"};
 
 constexpr std::array<std::string_view, 10> kPooling = {
-    "AveragePool", "BlackmanWindow", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool",
-    "HammingWindow", "HannWindow",   "LpPool",            "MaxPool",      "MaxPoolGridSample"};
+    "AveragePool",   "BlackmanWindow",   "GlobalAveragePool", "GlobalLpPool",
+    "GlobalMaxPool", "HammingWindow",    "HannWindow",        "LpPool",
+    "MaxPool",       "MaxPoolGridSample"};
 
-constexpr std::array<std::string_view, 16> kInt8 = {
-    "Add",        "AveragePool", "BatchNormalization", "Clip", "Conv",    "ConvTranspose", "Gemm",   "GlobalAveragePool",
-    "HardSwish",  "LRN",         "LayerNormalization", "MatMul", "MaxPool", "Mul",         "Resize", "TopK"};
+constexpr std::array<std::string_view, 16> kInt8 = {"Add",
+                                                    "AveragePool",
+                                                    "BatchNormalization",
+                                                    "Clip",
+                                                    "Conv",
+                                                    "ConvTranspose",
+                                                    "Gemm",
+                                                    "GlobalAveragePool",
+                                                    "HardSwish",
+                                                    "LRN",
+                                                    "LayerNormalization",
+                                                    "MatMul",
+                                                    "MaxPool",
+                                                    "Mul",
+                                                    "Resize",
+                                                    "TopK"};
 
 constexpr std::array<std::string_view, 4> kFloat8 = {"Add", "Conv", "Gemm", "MatMul"};
 
 static_assert(std::is_sorted(kLinear.begin(), kLinear.end()) && std::is_sorted(kCopy.begin(), kCopy.end()) &&
-              std::is_sorted(kPointwise.begin(), kPointwise.end()) && std::is_sorted(kPooling.begin(), kPooling.end()) &&
+              std::is_sorted(kPointwise.begin(), kPointwise.end()) &&
+              std::is_sorted(kPooling.begin(), kPooling.end()) &&
               std::is_sorted(kInt8.begin(), kInt8.end()) && std::is_sorted(kFloat8.begin(), kFloat8.end()));
 
 bool listed(std::span<const std::string_view> sorted, std::string_view op_type) {

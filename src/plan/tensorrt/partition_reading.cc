@@ -10,11 +10,12 @@ namespace {
 
 std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
-constexpr std::array<std::string_view, 5> kHeadFeeders = {"AveragePool", "BatchNormalization", "GlobalAveragePool", "MaxPool",
-                                                          "Mul"};
+constexpr std::array<std::string_view, 5> kHeadFeeders = {"AveragePool", "BatchNormalization",
+                                                          "GlobalAveragePool", "MaxPool", "Mul"};
 
 bool feeds_heads(const GraphNode& node) {
-  return node.domain.empty() && std::find(kHeadFeeders.begin(), kHeadFeeders.end(), node.op_type) != kHeadFeeders.end();
+  return node.domain.empty() &&
+         std::find(kHeadFeeders.begin(), kHeadFeeders.end(), node.op_type) != kHeadFeeders.end();
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ PartitionNodes classify_partition_nodes(const PolicyGraph& graph, const std::vec
   return result;
 }
 
-std::vector<RawEdge> classify_partially_quantized_weighted_ops(const PolicyGraph& graph, const std::vector<bool>& excluded) {
+std::vector<RawEdge> classify_partially_quantized_weighted_ops(const PolicyGraph& graph,
+                                                               const std::vector<bool>& excluded) {
   std::vector<RawEdge> edges;
   for (const NodeId id : graph.nodes()) {
     const GraphNode& node = graph.graph().node(id);
@@ -69,7 +71,8 @@ std::vector<RawEdge> classify_partially_quantized_weighted_ops(const PolicyGraph
   return edges;
 }
 
-// Depth at most 10, but a Concat of a tensor with itself asks the same question twice at every step, so answers are kept per depth.
+// Depth at most 10, but a Concat of a tensor with itself asks the same question twice at every step, so
+// answers are kept per depth.
 bool follows_cask(const PolicyGraph& graph, const std::vector<bool>& in_cask, NodeId node, int depth) {
   std::vector<NodeId> layer = {node};
   for (; !layer.empty(); --depth) {
@@ -91,7 +94,8 @@ namespace {
 
 class KgenHeadFilter {
  public:
-  KgenHeadFilter(const PolicyGraph& graph, const Partitions& partitions, bool (*quantizable)(std::string_view))
+  KgenHeadFilter(const PolicyGraph& graph, const Partitions& partitions,
+                 bool (*quantizable)(std::string_view))
       : graph_(graph),
         partitions_(partitions),
         quantizable_(quantizable),
@@ -127,13 +131,15 @@ class KgenHeadFilter {
         raw.push_back({parent, head, made});
       }
     }
-    if (accepted && is_op(node, "Add")) result_.raw_edges.insert(result_.raw_edges.end(), raw.begin(), raw.end());
+    if (accepted && is_op(node, "Add"))
+      result_.raw_edges.insert(result_.raw_edges.end(), raw.begin(), raw.end());
   }
 
   bool is_mask_add(NodeId head) {
     if (!is_op(graph_.graph().node(head), "Add")) return false;
     const std::span<const NodeId> children = graph_.children(head);
-    return std::any_of(children.begin(), children.end(), [&](NodeId child) { return softmax_matmul_.matches(child); });
+    return std::any_of(children.begin(), children.end(),
+                       [&](NodeId child) { return softmax_matmul_.matches(child); });
   }
 
   // From now on `id` counts as a node that reads quantized data.
@@ -147,14 +153,15 @@ class KgenHeadFilter {
 
   // One reading by the head itself doesn't count; a second one does.
   bool other_quantized_consumer(TensorId tensor, NodeId head) const {
-    return tensor != kNone && quantized_readings_[index_of(tensor)] > (reads_quantized_[index_of(head)] ? 1 : 0);
+    return tensor != kNone &&
+           quantized_readings_[index_of(tensor)] > (reads_quantized_[index_of(head)] ? 1 : 0);
   }
 
   const PolicyGraph& graph_;
   const Partitions& partitions_;
   bool (*quantizable_)(std::string_view);
   std::vector<bool> in_cask_;
-  std::vector<bool> reads_quantized_;          // by node: a CASK head, or a KGEN head accepted so far
+  std::vector<bool> reads_quantized_;             // by node: a CASK head, or a KGEN head accepted so far
   std::vector<std::int32_t> quantized_readings_;  // by tensor: how often such nodes read it
   PathMatcher softmax_matmul_;
   KgenHeads result_;
@@ -167,7 +174,8 @@ KgenHeads filter_quantizable_kgen_heads(const PolicyGraph& graph, const Partitio
   return KgenHeadFilter(graph, partitions, quantizable).run();
 }
 
-std::vector<NodeId> find_conv_to_layernorm_nodes(const PolicyGraph& graph, const std::vector<Partition>& cask) {
+std::vector<NodeId> find_conv_to_layernorm_nodes(const PolicyGraph& graph,
+                                                 const std::vector<Partition>& cask) {
   const std::vector<bool> in_cask = members(graph, cask);
   std::vector<NodeId> found;
   for (const NodeId id : graph.nodes()) {

@@ -12,16 +12,18 @@ std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 // Grows one partition after the other, depth first, children in order.
 class PartitionBuilder {
  public:
-  PartitionBuilder(const PolicyGraph& graph, std::vector<bool>& partitioned, const NonResidualInputs& non_residual,
-                   FusibleBackbone& backbone)
+  PartitionBuilder(const PolicyGraph& graph, std::vector<bool>& partitioned,
+                   const NonResidualInputs& non_residual, FusibleBackbone& backbone)
       : graph_(graph),
         partitioned_(partitioned),
         non_residual_(non_residual),
         backbone_(backbone),
         owner_(graph.graph().nodes().size(), -1),
         rank_(graph.graph().nodes().size(), 0) {
-    for (const std::vector<std::string_view>& path : kFusibleMul) fusible_.emplace_back(graph, path, Direction::kBackward);
-    for (const std::vector<std::string_view>& path : kLoneGate) lone_gate_.emplace_back(graph, path, Direction::kBackward);
+    for (const std::vector<std::string_view>& path : kFusibleMul)
+      fusible_.emplace_back(graph, path, Direction::kBackward);
+    for (const std::vector<std::string_view>& path : kLoneGate)
+      lone_gate_.emplace_back(graph, path, Direction::kBackward);
   }
 
   // Empty if the root is a Mul that doesn't fuse.
@@ -46,13 +48,17 @@ class PartitionBuilder {
  private:
   struct Level {
     NodeId node = kNone;
-    std::size_t seen = 0;  // the partition's size when the node joined: outputs of later nodes don't count at this level
+    std::size_t seen =
+        0;  // the partition's size when the node joined: outputs of later nodes don't count at this level
     std::size_t child = 0;
   };
 
   inline static const std::vector<std::vector<std::string_view>> kFusibleMul = {
-      {"Mul", "Sigmoid", "Conv"}, {"Mul", "Sigmoid", "BatchNormalization", "Conv"}, {"Mul", "Sigmoid", "Add"}};
-  inline static const std::vector<std::vector<std::string_view>> kLoneGate = {{"Mul", "Sigmoid"}, {"Mul", "HardSigmoid"}};
+      {"Mul", "Sigmoid", "Conv"},
+      {"Mul", "Sigmoid", "BatchNormalization", "Conv"},
+      {"Mul", "Sigmoid", "Add"}};
+  inline static const std::vector<std::vector<std::string_view>> kLoneGate = {{"Mul", "Sigmoid"},
+                                                                              {"Mul", "HardSigmoid"}};
 
   void enter(NodeId id, std::vector<Level>& stack) {
     if (is_op(graph_.graph().node(id), "Mul") && !is_fusible_mul(id)) return;
@@ -80,7 +86,8 @@ class PartitionBuilder {
 
   bool made_here(TensorId tensor, const Level& level) const {
     const NodeId producer = tensor == kNone ? kNone : graph_.producer(tensor);
-    return producer != kNone && owner_[index_of(producer)] == current_ && rank_[index_of(producer)] < level.seen;
+    return producer != kNone && owner_[index_of(producer)] == current_ &&
+           rank_[index_of(producer)] < level.seen;
   }
 
   bool joins(NodeId id, const Level& level) {
@@ -91,7 +98,8 @@ class PartitionBuilder {
       });
       if (inside) return true;
     }
-    if (is_op(node, "BatchNormalization") || is_op(node, "Relu") || is_op(node, "MaxPool")) return backbone_.of(id) != kNone;
+    if (is_op(node, "BatchNormalization") || is_op(node, "Relu") || is_op(node, "MaxPool"))
+      return backbone_.of(id) != kNone;
     if (!is_op(node, "Add")) return false;
     const TensorId fused = non_residual_.of_node[index_of(id)];
     return fused != kNone && fused == graph_.graph().node(level.node).outputs[0];
@@ -109,7 +117,8 @@ class PartitionBuilder {
   std::vector<std::size_t> rank_;    // by node: place in it
 };
 
-void add_resize_partitions(const PolicyGraph& graph, const std::vector<bool>& partitioned, Partitions& partitions) {
+void add_resize_partitions(const PolicyGraph& graph, const std::vector<bool>& partitioned,
+                           Partitions& partitions) {
   std::vector<bool> ends(graph.graph().nodes().size(), false);
   for (const Partition& partition : partitions.cask) ends[index_of(partition.back())] = true;
   for (const NodeId id : graph.nodes()) {

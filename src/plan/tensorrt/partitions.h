@@ -1,5 +1,5 @@
-// ModelOpt's partitions: groups of nodes that TensorRT is expected to fuse into one kernel. CASK partitions grow from a Conv,
-// ConvTranspose, Gemm or MatMul; KGEN partitions are the pointwise chains left over.
+// ModelOpt's partitions: groups of nodes that TensorRT is expected to fuse into one kernel. CASK partitions
+// grow from a Conv, ConvTranspose, Gemm or MatMul; KGEN partitions are the pointwise chains left over.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@ using Partition = std::vector<NodeId>;  // the head first, in the order in which
 
 struct Partitions {
   std::vector<Partition> cask;
-  std::vector<Partition> kgen;  // the chains, then single Resize or Upsample nodes behind the last node of a CASK partition
+  std::vector<Partition>
+      kgen;  // the chains, then single Resize or Upsample nodes behind the last node of a CASK partition
 };
 
-// `partitioned` (by node): nodes that no partition may take, such as off-limits and excluded ones; the nodes taken are added.
-// Resize partitions are not. Linear in nodes and edges.
+// `partitioned` (by node): nodes that no partition may take, such as off-limits and excluded ones; the nodes
+// taken are added. Resize partitions are not. Linear in nodes and edges.
 Partitions find_fusible_partitions(const PolicyGraph& graph, std::vector<bool>& partitioned,
                                    const NonResidualInputs& non_residual, FusibleBackbone& backbone);
 

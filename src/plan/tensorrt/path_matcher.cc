@@ -18,19 +18,20 @@ bool is_optional(std::string_view label) { return label == kBiasAdd || label == 
 // What a node does with the path's rest.
 struct PathMatcher::Step {
   bool fails = false;
-  bool recorded = false;      // it stood for a label
-  bool widens = false;        // it was a variable Add on NonBiasAdd: its siblings then see the label Add, as in the peer
-  std::size_t next_place = 0; // where its neighbours go on
+  bool recorded = false;  // it stood for a label
+  bool widens =
+      false;  // it was a variable Add on NonBiasAdd: its siblings then see the label Add, as in the peer
+  std::size_t next_place = 0;  // where its neighbours go on
 };
 
 struct PathMatcher::Frame {
   NodeId node = kNone;
   std::size_t place = 0;
-  bool widened = false;         // the label at `place` was turned into Add by an earlier sibling
+  bool widened = false;  // the label at `place` was turned into Add by an earlier sibling
   bool recorded = false;
   std::size_t next_place = 0;
   bool next_widened = false;
-  std::size_t neighbour = 0;    // the next one to try
+  std::size_t neighbour = 0;  // the next one to try
 };
 
 PathMatcher::PathMatcher(const PolicyGraph& graph, std::vector<std::string_view> path, Direction direction,
@@ -45,7 +46,8 @@ std::size_t PathMatcher::key(NodeId node, std::size_t place, bool widened) const
 
 PathMatcher::Step PathMatcher::step(NodeId id, std::size_t place, bool widened) const {
   const GraphNode& node = graph_.graph().node(id);
-  const std::string_view op = node.domain.empty() ? std::string_view(node.op_type) : std::string_view("custom");
+  const std::string_view op =
+      node.domain.empty() ? std::string_view(node.op_type) : std::string_view("custom");
   const bool constant = (op == "Add" || op == "Mul") && graph_.has_const_input(id);
   const std::string_view kind = !constant ? op : op == "Add" ? kBiasAdd : kConstMul;
   const bool wild = std::find(wildcards_.begin(), wildcards_.end(), kind) != wildcards_.end();
@@ -82,7 +84,8 @@ bool PathMatcher::walk(NodeId start, std::vector<NodeId>* found) {
   if (path_.empty()) return true;
   std::vector<Frame> stack;
   bool success = false;
-  // Opens a frame unless the answer is known; sets `success` where it is yes. With `found` a known yes must be walked again.
+  // Opens a frame unless the answer is known; sets `success` where it is yes. With `found` a known yes must
+  // be walked again.
   const auto enter = [&](NodeId node, std::size_t place, bool widened) {
     const Step step = this->step(node, place, widened);
     if (step.widens && !stack.empty()) stack.back().next_widened = true;
@@ -121,8 +124,9 @@ bool PathMatcher::walk(NodeId start, std::vector<NodeId>* found) {
 }
 
 std::vector<std::string_view> copy_operators() {
-  return {"Flatten", "Transpose", "Concat",         "Split",    "Squeeze",         "Expand",    "ReverseSequence", "Reshape",
-          "Tile",    "Gather",    "Slice",          "GatherElements", "GatherND",  "ScatterElements", "ScatterND", "OneHot"};
+  return {"Flatten",         "Transpose",       "Concat",    "Split",  "Squeeze", "Expand",
+          "ReverseSequence", "Reshape",         "Tile",      "Gather", "Slice",   "GatherElements",
+          "GatherND",        "ScatterElements", "ScatterND", "OneHot"};
 }
 
 }  // namespace halftone::tensorrt

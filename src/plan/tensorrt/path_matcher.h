@@ -1,10 +1,10 @@
 // ModelOpt's has_path_type: does a chain of operators of given kinds lead away from a node?
 //
-// A path is a list of labels. A label matches a node of that operator type, and BiasAdd an Add with a constant input, ConstMul a Mul
-// with one, NonBiasAdd an Add without one. BiasAdd and ConstMul are optional. An operator on the wildcard list may stand
-// anywhere (and, as in the peer, uses up an optional label that it stands on).
-// Results are remembered per (node, place in the path), so any number of questions over one graph cost O(labels * edges) in all;
-// nothing recurses, so a chain may be as long as memory allows.
+// A path is a list of labels. A label matches a node of that operator type, and BiasAdd an Add with a
+// constant input, ConstMul a Mul with one, NonBiasAdd an Add without one. BiasAdd and ConstMul are optional.
+// An operator on the wildcard list may stand anywhere (and, as in the peer, uses up an optional label that it
+// stands on). Results are remembered per (node, place in the path), so any number of questions over one graph
+// cost O(labels * edges) in all; nothing recurses, so a chain may be as long as memory allows.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ class PathMatcher {
 
   // Whether the path starts at `node` (which is the first to be matched).
   [[nodiscard]] bool matches(NodeId node);
-  // The same; on success the nodes that stood for labels (not the wildcards), in path order, are appended to `found`.
+  // The same; on success the nodes that stood for labels (not the wildcards), in path order, are appended to
+  // `found`.
   bool match_nodes(NodeId node, std::vector<NodeId>& found);
 
  private:

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kSpecial = ".^$*+?{}[]\\|()";
 
-// The part of a regular expression that every match starts with: up to the first special character, less the character that a
-// quantifier behind it makes optional.
+// The part of a regular expression that every match starts with: up to the first special character, less the
+// character that a quantifier behind it makes optional.
 std::string_view literal_start(std::string_view pattern) {
   if (pattern.find('|') != std::string_view::npos) return {};
   const std::size_t end = pattern.find_first_of(kSpecial);
@@ -43,7 +43,8 @@ std::vector<std::string> peer_node_names(const PolicyGraph& graph) {
   return names;
 }
 
-std::vector<bool> expand_node_names_from_patterns(const std::vector<std::string>& names, const std::vector<std::string>& patterns) {
+std::vector<bool> expand_node_names_from_patterns(const std::vector<std::string>& names,
+                                                  const std::vector<std::string>& patterns) {
   std::vector<std::size_t> sorted(names.size());
   std::iota(sorted.begin(), sorted.end(), std::size_t{0});
   std::sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
@@ -54,8 +55,9 @@ std::vector<bool> expand_node_names_from_patterns(const std::vector<std::string>
     // Anchored at the start only: the rest of the name may be anything.
     const Result<NameProgram> program = compile_regex("^(?:" + pattern + ")");
     if (!literal && !program.ok()) continue;
-    auto at = std::lower_bound(sorted.begin(), sorted.end(), start,
-                               [&](std::size_t index, std::string_view wanted) { return names[index] < wanted; });
+    auto at =
+        std::lower_bound(sorted.begin(), sorted.end(), start,
+                         [&](std::size_t index, std::string_view wanted) { return names[index] < wanted; });
     for (; at != sorted.end() && names[*at].starts_with(start); ++at) {
       if (literal || program.value().matches(names[*at])) matched[*at] = true;
     }

@@ -10,7 +10,10 @@ std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 }  // namespace
 
 PolicyGraph::PolicyGraph(const Graph& graph, Peer peer)
-    : graph_(graph), peer_(peer), position_(graph.nodes().size(), kNone), const_input_(graph.tensors().size(), false) {
+    : graph_(graph),
+      peer_(peer),
+      position_(graph.nodes().size(), kNone),
+      const_input_(graph.tensors().size(), false) {
   for (const NodeId id : graph.topological_order()) {
     const std::vector<TensorId>& outputs = graph.node(id).outputs;
     const bool makes_constants =

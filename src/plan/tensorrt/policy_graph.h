@@ -1,9 +1,9 @@
 // The graph as ModelOpt's rules see it: parents, children, and what counts as constant.
 //
-// With `Peer::kReproduce` the view is the peer's own: only initializers are constants, so that a weight in a Constant node is an
-// activation, and its faults are kept. With `Peer::kCorrect` every constant of the Graph (Constant nodes and foldable chains
-// over them) is a constant, and the nodes that only make constants don't take part.
-// Threading: immutable. Building is linear.
+// With `Peer::kReproduce` the view is the peer's own: only initializers are constants, so that a weight in a
+// Constant node is an activation, and its faults are kept. With `Peer::kCorrect` every constant of the Graph
+// (Constant nodes and foldable chains over them) is a constant, and the nodes that only make constants don't
+// take part. Threading: immutable. Building is linear.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,13 @@ class PolicyGraph {
   // The node that makes `tensor`; kNone for graph inputs and stored data.
   [[nodiscard]] NodeId producer(TensorId tensor) const;
 
-  // ModelOpt's is_const_input: stored data; the output of a Constant or Identity node (Identity counts whatever feeds it);
-  // a Squeeze or Unsqueeze of such; an Exp over a Clip with such an input. kNone (an omitted input) is not constant.
-  // An Exp that reads a graph input makes the peer fail; here it is not constant (catalogue Q3).
-  [[nodiscard]] bool is_const_input(TensorId tensor) const { return tensor != kNone && const_input_[static_cast<std::size_t>(tensor)]; }
+  // ModelOpt's is_const_input: stored data; the output of a Constant or Identity node (Identity counts
+  // whatever feeds it); a Squeeze or Unsqueeze of such; an Exp over a Clip with such an input. kNone (an
+  // omitted input) is not constant. An Exp that reads a graph input makes the peer fail; here it is not
+  // constant (catalogue Q3).
+  [[nodiscard]] bool is_const_input(TensorId tensor) const {
+    return tensor != kNone && const_input_[static_cast<std::size_t>(tensor)];
+  }
   [[nodiscard]] bool has_const_input(NodeId id) const;
 
  private:

@@ -6,13 +6,15 @@ namespace halftone::tensorrt {
 namespace {
 
 // 0 or 1: the non-residual input; -1: none.
-int non_residual_input(NodeId first, NodeId second, FusibleBackbone& backbone, const AncestorFinder& ancestors) {
+int non_residual_input(NodeId first, NodeId second, FusibleBackbone& backbone,
+                       const AncestorFinder& ancestors) {
   const NodeId first_backbone = backbone.of(first);
   const NodeId second_backbone = backbone.of(second);
   if (first_backbone == kNone && second_backbone == kNone) return -1;
   if (first_backbone == second_backbone) return -1;
   const CommonAncestor common = ancestors.find(first, second);
-  if (first_backbone != kNone && second_backbone != kNone) return common.from_first > common.from_second ? 0 : 1;
+  if (first_backbone != kNone && second_backbone != kNone)
+    return common.from_first > common.from_second ? 0 : 1;
   if (first_backbone != kNone) return common.node == first_backbone ? -1 : 0;
   return common.node == second_backbone ? -1 : 1;
 }

@@ -2,7 +2,8 @@
 
 namespace halftone::tensorrt {
 
-TensorShapes::TensorShapes(const Graph& graph, const std::vector<std::pair<std::string, Shape>>& from_a_run) : graph_(graph) {
+TensorShapes::TensorShapes(const Graph& graph, const std::vector<std::pair<std::string, Shape>>& from_a_run)
+    : graph_(graph) {
   for (const auto& [name, shape] : from_a_run) {
     if (const TensorId id = graph.find_tensor(name); id != kNone) measured_.insert_or_assign(id, shape);
   }

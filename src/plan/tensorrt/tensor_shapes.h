@@ -1,5 +1,5 @@
-// The shapes that the automatic exclusions look at: those that a run on a sample found, else inferred ones with every unknown
-// dimension taken as 1, as ModelOpt does when it only has shape inference.
+// The shapes that the automatic exclusions look at: those that a run on a sample found, else inferred ones
+// with every unknown dimension taken as 1, as ModelOpt does when it only has shape inference.
 #pragma once
 
 #include <cstdint>
