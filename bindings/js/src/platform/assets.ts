@@ -84,15 +84,18 @@ async function fetchAsset(url: URL, what: string): Promise<Response> {
 
 function absolute(where: URL | string): URL {
   if (where instanceof URL) return where;
-  return new URL(where, globalThis.location?.href ?? import.meta.url);
+  return new URL(where, globalThis.location?.href ?? here);
 }
+
+/** Where this script is. By name, because bundlers copy whatever `new URL(..., import.meta.url)` might mean. */
+const here = import.meta.url;
 
 /** Beside the built script; inside a checkout, where the build puts them. */
 function packageFile(name: string): URL {
-  const beside = new URL(`./${name}`, import.meta.url);
+  const beside = new URL(`./${name}`, here);
   if (!isNode || beside.protocol !== 'file:') return beside;
   const fs = builtin<Fs>('node:fs');
-  for (const candidate of [beside, new URL(`../../dist/${name}`, import.meta.url)]) {
+  for (const candidate of [beside, new URL(`../../dist/${name}`, here)]) {
     if (fs.existsSync(candidate)) return candidate;
   }
   throw new HalftoneError('internal', `A file of the package is missing: ${name}.`, {
