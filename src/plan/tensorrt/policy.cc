@@ -1,0 +1,76 @@
+#include "plan/tensorrt/policy.h"
+
+#include <utility>
+
+#include "plan/tensorrt/concat_groups.h"
+#include "plan/tensorrt/peer_names.h"
+#include "plan/wording.h"
+
+namespace halftone::tensorrt {
+namespace {
+
+std::size_t index_of(NodeId id) { return static_cast<std::size_t>(id); }
+
+bool any_operator(std::string_view) { return true; }
+
+// Nodes whose name starts with what the name of an excluded node matches when read as a pattern; and not the
+// excluded nodes whose own name doesn't match itself.
+void reproduce_name_patterns(const PolicyGraph& graph, std::vector<Exclusion>& exclusions) {
+  const std::vector<std::string> names = peer_node_names(graph);
+  std::vector<std::string> patterns;
+  patterns.reserve(exclusions.size());
+  for (const Exclusion& exclusion : exclusions) patterns.push_back(names[index_of(exclusion.node)]);
+  const std::vector<bool> caught = expand_node_names_from_patterns(names, patterns);
+  std::vector<bool> known(names.size(), false);
+  std::vector<Exclusion> kept;
+  for (Exclusion& exclusion : exclusions) {
+    known[index_of(exclusion.node)] = true;
+    if (caught[index_of(exclusion.node)]) kept.push_back(std::move(exclusion));
+  }
+  for (const NodeId id : graph.nodes()) {
+    if (!caught[index_of(id)] || known[index_of(id)]) continue;
+    kept.push_back({id, "name_of_excluded",
+                    node_phrase(graph.graph(), id) +
+                        " is excluded because ModelOpt reads the name of another excluded node as a "
+                        "pattern, which this name fits too; without --match modelopt it isn't."});
+  }
+  exclusions = std::move(kept);
+}
+
+std::vector<Exclusion> find_exclusions(const PolicyGraph& graph, const TensorShapes& shapes,
+                                       const PolicyOptions& options) {
+  const bool int8_dla = options.dla && options.precision == Precision::kInt8;
+  std::vector<Exclusion> found;
+  const auto add = [&](std::vector<Exclusion> more) {
+    for (Exclusion& exclusion : more) found.push_back(std::move(exclusion));
+  };
+  if (!int8_dla) {
+    add(find_nodes_from_mha_to_exclude(graph, shapes, options.precision));
+    add(find_nodes_from_matmul_to_exclude(graph, shapes));
+  }
+  if (graph.peer() == Peer::kReproduce) reproduce_name_patterns(graph, found);
+  if (!int8_dla) add(find_nodes_from_convs_to_exclude(graph, options.precision));
+  return found;
+}
+
+}  // namespace
+
+bool (*quantizable_operators(const PolicyOptions& options))(std::string_view) {
+  if (options.precision == Precision::kFloat8) return is_quantizable_float8;
+  return options.dla ? any_operator : is_quantizable_int8;
+}
+
+Policy apply_policy(const PolicyGraph& graph, const TensorShapes& shapes, const PolicyOptions& options,
+                    std::vector<bool> excluded) {
+  Policy policy;
+  policy.exclusions = find_exclusions(graph, shapes, options);
+  for (const Exclusion& exclusion : policy.exclusions) excluded[index_of(exclusion.node)] = true;
+  const auto quantizable = quantizable_operators(options);
+  policy.choice = choose_nodes(graph, excluded, quantizable);
+  policy.scale_group = get_concat_eliminated_tensors(graph, policy.choice.selected);
+  policy.marks = mark_inputs(graph, policy.choice, quantizable);
+  remove_partial_input_qdq(graph, policy.choice.raw_edges, policy.marks);
+  return policy;
+}
+
+}  // namespace halftone::tensorrt

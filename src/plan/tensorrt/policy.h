@@ -1,0 +1,40 @@
+// ModelOpt's placement policy for TensorRT, from a graph to the node inputs that read a pair: its steps in
+// its order.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/tensorrt/exclusions.h"
+#include "plan/tensorrt/marks.h"
+#include "plan/tensorrt/node_choice.h"
+#include "plan/tensorrt/policy_graph.h"
+#include "plan/tensorrt/tensor_shapes.h"
+
+namespace halftone::tensorrt {
+
+struct PolicyOptions {
+  Precision precision = Precision::kInt8;
+  bool dla = false;  // for the deep learning accelerator: no exclusions, every operator may be quantized
+};
+
+struct Policy {
+  std::vector<Exclusion> exclusions;  // those found by rule, then those caused by a rule's name (see below)
+  NodeChoice choice;
+  Marks marks;
+  std::vector<std::int32_t> scale_group;  // by tensor, -1: none; see get_concat_eliminated_tensors
+};
+
+// `excluded` (by node): what the caller excludes. Exclusions come first (attention, MatMul and Gemm, Conv),
+// then the choice of nodes on the whole graph, the handler table, Concat groups, and last the edges that go
+// back to the raw tensor. With Peer::kReproduce the names of excluded MatMul, Gemm and attention nodes act as
+// regular expressions on all names, as in the peer (catalogue Q1), and each node caught that way is an
+// Exclusion with the rule "name_of_excluded".
+Policy apply_policy(const PolicyGraph& graph, const TensorShapes& shapes, const PolicyOptions& options,
+                    std::vector<bool> excluded);
+
+// The operators that may be quantized for `options`.
+bool (*quantizable_operators(const PolicyOptions& options))(std::string_view);
+
+}  // namespace halftone::tensorrt
