@@ -29,8 +29,9 @@ export async function predictBoth(
 ): Promise<Prediction[]> {
   const predictions: Prediction[] = [];
   for (let i = 0; i < samples.count; ++i) {
-    const before = await answer(float, samples, i, classifier, call);
-    const after = await answer(quantized, samples, i, classifier, call);
+    const [before, after] = (await Promise.all(
+      [float, quantized].map((model) => answer(model, samples, i, classifier, call)),
+    )) as [Answer, Answer];
     predictions.push({
       sample: samples.name(i),
       float: before,

@@ -11,7 +11,7 @@ import type {
   ScoreChoice,
 } from './options.js';
 import { checkOutput, writeOutput } from './output_files.js';
-import { decibels, sizeText } from './terminal.js';
+import { decibels, printable, sizeText } from './terminal.js';
 import { type Context, checkSampleChoice, type Work, withWork } from './work.js';
 
 /** Protobuf can't hold more in one file; some room for what quantizing adds. */
@@ -98,8 +98,23 @@ export function reportText(report: QuantizeReport): string {
     report.score.simulated === null && report.score.fused === null
       ? ''
       : `PSNR      ${decibels(report.score.simulated)} simulated, ${decibels(report.score.fused)} as the runtime runs it by default`,
-    ...report.changes.map((change) => `changed   ${change.what}`),
+    ...changeTexts(report).map((text) => `changed   ${text}`),
     `written   ${report.output}`,
   ];
   return `${lines.filter((line) => line !== '').join('\n')}\n`;
+}
+
+/** Changes of the same kind as one line: a model has hundreds of weights. */
+export function changeTexts({ changes }: QuantizeReport): string[] {
+  const places = new Map<string, string[]>();
+  for (const { what, where } of changes) {
+    const known = places.get(what);
+    if (known === undefined) places.set(what, [where]);
+    else known.push(where);
+  }
+  return [...places].map(([what, where]) => {
+    const sentence = what.replace(/\.$/, '');
+    if (where.length === 1) return printable(where[0] === '' ? `${sentence}.` : `${sentence} (${where[0]}).`);
+    return printable(`${sentence} (${where.length} places).`);
+  });
 }

@@ -4,6 +4,7 @@ import type { ModelSummary, Plan, QuantizeReport, SampleSet, SensitivityResults,
 import { opsetText } from './inspect.js';
 import { sitesText } from './plan.js';
 import { agreementText, type Prediction, percent } from './predictions.js';
+import { changeTexts } from './quantize.js';
 import { decibels, printable, sizeText } from './terminal.js';
 
 export interface ReportData {
@@ -145,9 +146,7 @@ ${bars.join('\n')}</svg>`;
 
 function warningSection({ samples, results, report, summary, plan }: ReportData): string {
   const all: Warning[] = [summary, plan, samples, results.halftone, report].flatMap((part) => part.warnings);
-  const texts = [
-    ...new Set([...all.map((warning) => warning.message), ...report.changes.map((change) => change.what)]),
-  ];
+  const texts = [...new Set([...all.map((warning) => warning.message), ...changeTexts(report)])];
   if (texts.length === 0) return '';
   return `<h2>Said on the way</h2>\n<ul>${texts.map((text) => `<li>${escapeHtml(text)}</li>`).join('\n')}</ul>`;
 }
