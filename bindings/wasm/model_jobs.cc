@@ -15,14 +15,17 @@
 namespace halftone::wasm {
 namespace {
 
-Error not_open() { return Error{ErrorCode::kInvalidState, "The model is not open yet.", "", "Wait until opening has ended."}; }
+Error not_open() {
+  return Error{ErrorCode::kInvalidState, "The model is not open yet.", "", "Wait until opening has ended."};
+}
 
 struct PlannedModel {
   Plan plan;
   Encodings encodings;
 };
 
-Result<PlannedModel> read_plan(const Model& model, const std::string& plan_json, const std::string& encodings_json) {
+Result<PlannedModel> read_plan(const Model& model, const std::string& plan_json,
+                               const std::string& encodings_json) {
   Result<Plan> plan = plan_from_json(plan_json);
   if (!plan.ok()) return plan.error();
   if (const Result<void> checked = check_plan(model, plan.value()); !checked.ok()) return checked.error();
@@ -31,12 +34,14 @@ Result<PlannedModel> read_plan(const Model& model, const std::string& plan_json,
   return PlannedModel{std::move(plan).value(), std::move(encodings).value()};
 }
 
-// Calibration leaves out a bias whose codes would overflow, while the plan still has it quantized; a bias may also miss its
-// encoding because the file was written for another plan. Both are decided here once more, and said.
+// Calibration leaves out a bias whose codes would overflow, while the plan still has it quantized; a bias may
+// also miss its encoding because the file was written for another plan. Both are decided here once more, and
+// said.
 Result<std::vector<Change>> settle_biases(const Model& model, PlannedModel& planned) {
   std::vector<Change> changes;
   for (Site& site : planned.plan.sites) {
-    if (!site.quantized || site.role != Role::kBias || planned.encodings.find(site.tensor) != nullptr) continue;
+    if (!site.quantized || site.role != Role::kBias || planned.encodings.find(site.tensor) != nullptr)
+      continue;
     Result<Encoding> encoding = bias_encoding(model, site, planned.encodings);
     if (encoding.ok()) {
       planned.encodings.set(site.tensor, std::move(encoding).value());
@@ -54,7 +59,8 @@ Result<std::vector<Change>> settle_biases(const Model& model, PlannedModel& plan
 val skipped_sites_to_js(const PlannedModel& planned) {
   val list = val::array();
   for (const Site& site : planned.plan.sites) {
-    if (!site.quantized || site.role == Role::kBias || planned.encodings.find(site.tensor) != nullptr) continue;
+    if (!site.quantized || site.role == Role::kBias || planned.encodings.find(site.tensor) != nullptr)
+      continue;
     val entry = val::object();
     entry.set("name", site.tensor);
     entry.set("why", "it has no encoding");
@@ -63,9 +69,18 @@ val skipped_sites_to_js(const PlannedModel& planned) {
   return list;
 }
 
+// Every variant of a model whose opset is too old for its pairs would otherwise be converted on its own.
+// Where the converter can't raise the model, the variants that don't need it still work.
+std::shared_ptr<const Model> raised_once(const std::shared_ptr<const Model>& model, const Plan& plan) {
+  if (model->graph().opset() >= plan.opset_needed) return model;
+  Result<std::shared_ptr<const Model>> raised = model->with_opset(plan.opset_needed);
+  return raised.ok() && check_plan(*raised.value(), plan).ok() ? raised.value() : model;
+}
+
 class SweepJob final : public Job {
  public:
-  SweepJob(std::shared_ptr<const Model> base, PlannedModel planned) : base_(std::move(base)), planned_(std::move(planned)) {
+  SweepJob(const std::shared_ptr<const Model>& base, PlannedModel planned)
+      : base_(raised_once(base, planned.plan)), planned_(std::move(planned)) {
     for (const Site& site : planned_.plan.sites) sites_[site.tensor] = &site;
   }
 
@@ -83,7 +98,8 @@ class SweepJob final : public Job {
     if (kind == "float") return base_;
     if (kind == "variant") return variant(name);
     if (kind == "simulated") return simulated_model(base_, planned_.plan, planned_.encodings);
-    if (kind != "quantized") return Error{ErrorCode::kInternal, "There is no such kind of variant.", std::string(kind), ""};
+    if (kind != "quantized")
+      return Error{ErrorCode::kInternal, "There is no such kind of variant.", std::string(kind), ""};
     Result<QuantizedModel> quantized = insert_qdq(base_, planned_.plan, planned_.encodings, {});
     if (!quantized.ok()) return quantized.error();
     return quantized.value().model;
@@ -93,8 +109,8 @@ class SweepJob final : public Job {
     const auto site = sites_.find(name);
     const Encoding* encoding = planned_.encodings.find(name);
     if (site == sites_.end() || encoding == nullptr) {
-      return Error{ErrorCode::kInvalidState, "There is no quantizer with an encoding of this name.", printable(name),
-                   "Calibrate with this plan first."};
+      return Error{ErrorCode::kInvalidState, "There is no quantizer with an encoding of this name.",
+                   printable(name), "Calibrate with this plan first."};
     }
     return single_site_variant(base_, *site->second, *encoding);
   }
@@ -113,8 +129,10 @@ class ExportJob final : public Job {
       const Result<std::uint64_t> from = size_from_js(offset);
       const Result<std::uint64_t> wanted = size_from_js(length);
       const ByteRope& rope = part == 0 ? written_.model : written_.external_data;
-      if (!from.ok() || !wanted.ok() || from.value() > rope.size() || wanted.value() > rope.size() - from.value()) {
-        return failure(Error{ErrorCode::kInternal, "A part outside the written model was asked for.", "", ""});
+      if (!from.ok() || !wanted.ok() || from.value() > rope.size() ||
+          wanted.value() > rope.size() - from.value()) {
+        return failure(
+            Error{ErrorCode::kInternal, "A part outside the written model was asked for.", "", ""});
       }
       return success(pieces_to_js(rope.pieces(), from.value(), wanted.value()));
     });
@@ -137,15 +155,17 @@ val changes_to_js(const std::vector<Change>& changes) {
   return list;
 }
 
-Result<WrittenModel> write_quantized(const std::shared_ptr<const Model>& model, const std::string& external_location) {
-  const WeightPlacement placement = external_location.empty() ? WeightPlacement::kInside : WeightPlacement::kExternalFile;
+Result<WrittenModel> write_quantized(const std::shared_ptr<const Model>& model,
+                                     const std::string& external_location) {
+  const WeightPlacement placement =
+      external_location.empty() ? WeightPlacement::kInside : WeightPlacement::kExternalFile;
   return write_model(model, {.placement = placement, .external_location = external_location});
 }
 
 }  // namespace
 
-val create_sweep(const std::shared_ptr<ModelHandle>& model, const std::string& plan_json, const std::string& encodings_json,
-                 const std::string& score) {
+val create_sweep(const std::shared_ptr<ModelHandle>& model, const std::string& plan_json,
+                 const std::string& encodings_json, const std::string& score) {
   return guarded([&] {
     if (!model->model()) return failure(not_open());
     Result<PlannedModel> planned = read_plan(*model->model(), plan_json, encodings_json);
@@ -165,8 +185,9 @@ val create_sweep(const std::shared_ptr<ModelHandle>& model, const std::string& p
   });
 }
 
-val create_export(const std::shared_ptr<ModelHandle>& model, const std::string& plan_json, const std::string& encodings_json,
-                  const val& provenance, const std::string& external_location) {
+val create_export(const std::shared_ptr<ModelHandle>& model, const std::string& plan_json,
+                  const std::string& encodings_json, const val& provenance,
+                  const std::string& external_location) {
   return guarded([&] {
     if (!model->model()) return failure(not_open());
     Result<PlannedModel> planned = read_plan(*model->model(), plan_json, encodings_json);
@@ -175,8 +196,10 @@ val create_export(const std::shared_ptr<ModelHandle>& model, const std::string& 
     if (!settled.ok()) return failure(settled.error());
     std::vector<Change> changes = std::move(settled).value();
     const Provenance origin{provenance["method"].as<std::string>(),
-                            static_cast<std::int64_t>(provenance["samples"].as<double>()), provenance["random"].isTrue()};
-    Result<QuantizedModel> quantized = insert_qdq(model->model(), planned.value().plan, planned.value().encodings, origin);
+                            static_cast<std::int64_t>(provenance["samples"].as<double>()),
+                            provenance["random"].isTrue()};
+    Result<QuantizedModel> quantized =
+        insert_qdq(model->model(), planned.value().plan, planned.value().encodings, origin);
     if (!quantized.ok()) return failure(quantized.error());
     const Model& made = *quantized.value().model;
     Result<WrittenModel> written = write_quantized(quantized.value().model, external_location);

@@ -69,6 +69,7 @@ TEST_CASE("A plan survives its file", "[exchange]") {
   const Result<Plan> back = plan_from_json(text);
   REQUIRE(back.ok());
   CHECK(plan_to_json(back.value(), kFile) == text);
+  CHECK(back.value().opset_needed == 13);  // per-channel scales; not in the file, since it follows from the sites
   const Site& weight = back.value().sites.at(0);
   CHECK(weight.tensor == "w\"<b>\n");
   CHECK(weight.consumers.at(1).node == "@y");
@@ -106,12 +107,14 @@ TEST_CASE("Encodings survive their file bit for bit, in order", "[exchange]") {
   Encodings encodings;
   encodings.set("z", Encoding{NumberFormat::kUint8, -1, {0.1F}, {128}, {-1.5F}, {2.5F}});
   encodings.set("a", Encoding{NumberFormat::kInt8, 1, {1.0F / 3.0F, 1e-30F}, {0, 0}, {-1, -2}, {1, 2}});
+  encodings.set("bias", Encoding{NumberFormat::kInt32, 0, {3e-40F, 1e-5F}, {0, 0}, {}, {}});
   const std::string text = encodings_to_json(encodings, kFile, "minmax", 8);
   const Result<Encodings> back = encodings_from_json(text);
   REQUIRE(back.ok());
   CHECK(encodings_to_json(back.value(), kFile, "minmax", 8) == text);
   CHECK(back.value().all()[0].first == "z");
   CHECK(back.value().find("a")->scale == encodings.find("a")->scale);
+  CHECK(back.value().find("bias")->scale == encodings.find("bias")->scale);
   CHECK(back.value().find("missing") == nullptr);
 }
 
@@ -127,6 +130,7 @@ TEST_CASE("Encodings that no quantizer could use are refused", "[exchange]") {
   refused(R"({"format": "int8", "scale": [0], "zero_point": [0]})", base + ".scale");
   refused(R"({"format": "int8", "scale": [null], "zero_point": [0]})", base + ".scale");
   refused(R"({"format": "int8", "scale": [1e-40], "zero_point": [0]})", base + ".scale");
+  refused(R"({"format": "int32", "scale": [1e-60], "zero_point": [0]})", base + ".scale");
   refused(R"({"format": "int8", "scale": [1, 2], "zero_point": [0, 0]})", base + ".axis");
   refused(R"({"format": "int8", "scale": [1], "zero_point": [128]})", base + ".zero_point");
   refused(R"({"format": "int8", "scale": [1], "zero_point": []})", base + ".zero_point");

@@ -18,7 +18,10 @@ Json encoding_json(const Encoding& encoding) {
               {"max", float_list(encoding.max)}};
 }
 
-bool usable_scale(float scale) { return std::isnormal(scale) && scale > 0.0F; }
+// A bias's scale is a product, which may be denormal.
+bool usable_scale(NumberFormat format, float scale) {
+  return scale > 0.0F && (format == NumberFormat::kInt32 ? std::isfinite(scale) : std::isnormal(scale));
+}
 
 Encoding read_encoding(JsonReader& reader) {
   Encoding encoding;
@@ -34,7 +37,8 @@ Encoding read_encoding(JsonReader& reader) {
   if (encoding.zero_point.size() != encoding.scale.size())
     reader.fail("zero_point", "has not one value for each scale");
   for (const float scale : encoding.scale)
-    if (!usable_scale(scale)) reader.fail("scale", "holds a value that is not a positive normal float32");
+    if (!usable_scale(encoding.format, scale))
+      reader.fail("scale", "holds a value that is not a positive normal float32");
   const NumberFormatInfo& format = number_format_info(encoding.format);
   for (const std::int32_t zero : encoding.zero_point)
     if (zero < format.lowest || zero > format.highest)

@@ -7,6 +7,7 @@
 #include "exchange/json_reading.h"
 #include "exchange/json_text.h"
 #include "halftone/exchange.h"
+#include "plan/opset_needed.h"
 
 namespace halftone {
 namespace {
@@ -147,6 +148,7 @@ Result<Plan> plan_from_json(std::string_view json) {
   if (!known.ok()) return known.error();
   plan.target = known.value();
   plan.options.target = known.value();
+  plan.opset_needed = opset_needed_for(plan.sites);
   return plan;
 }
 
