@@ -178,6 +178,7 @@ TEST_CASE("The model says where it came from", "[plan]") {
   const QuantizedModel result = quantized(two_convs().open());
   CHECK(metadata(*result.model, "halftone.tool") == "halftone");
   CHECK(metadata(*result.model, "halftone.version") == kVersion);
+  CHECK(metadata(*result.model, "halftone.commit") == version_commit());
   CHECK(metadata(*result.model, "halftone.target") == "onnxruntime");
   CHECK(metadata(*result.model, "halftone.method") == "minmax");
   CHECK(metadata(*result.model, "halftone.samples") == "8");

@@ -71,6 +71,7 @@ Result<void> write_site(const Model& model, const Site& site, const Encoding& en
 void write_origin(const Plan& plan, const Provenance& provenance, ModelEditor& editor) {
   editor.set_metadata("halftone.tool", "halftone");
   editor.set_metadata("halftone.version", std::string(kVersion));
+  editor.set_metadata("halftone.commit", std::string(version_commit()));
   editor.set_metadata("halftone.target", std::string(target_name(plan.target)));
   editor.set_metadata("halftone.method", provenance.method);
   editor.set_metadata("halftone.samples", std::to_string(provenance.samples));

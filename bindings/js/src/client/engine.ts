@@ -18,8 +18,8 @@ interface Greeting {
 
 /** A cancel that the worker with the models doesn't answer for this long costs the worker (models are opened again by need). */
 const CORE_GRACE_MS = 2000;
-/** A run that takes longer than this after a cancel is ended with its worker. */
-const POOL_GRACE_MS = 250;
+/** A run that takes longer than this after a cancel is ended with its worker: early enough for an answer within 250 ms. */
+const POOL_GRACE_MS = 150;
 const DEFAULT_MEMORY_SHARE = 0.5;
 
 export class HalftoneEngine implements Engine {
