@@ -179,7 +179,7 @@ describe('inspect and plan', () => {
       '--workers',
       '3',
     ]);
-    expect(out).toContain('Target onnxruntime: 2 of 3 sites quantized: 1 activations, 1 weights\n');
+    expect(out).toContain('Target onnxruntime: 2 of 3 sites quantized: 1 activation, 1 weight\n');
     expect(out).toContain('int8 per channel axis 0');
     expect(out).toContain('w[31m<b>');
     expectPlainText(out);

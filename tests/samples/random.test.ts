@@ -55,11 +55,11 @@ describe('random samples', () => {
 
   it('are in range and of the right type', async () => {
     const { x, ids, mask } = await randomSamples(INPUTS, { count: 1 }).load(0);
-    expect([x?.dims, ids?.dims]).toEqual([
+    expect([x!.dims, ids?.dims]).toEqual([
       [1, 3, 50],
       [1, 64],
     ]);
-    const floats = [...(x?.data as Float32Array)];
+    const floats = Array.from(x!.data as Float32Array);
     expect(floats.every((value) => value >= -1 && value < 1)).toBe(true);
     expect(Math.min(...floats)).toBeLessThan(-0.8);
     expect(Math.max(...floats)).toBeGreaterThan(0.8);

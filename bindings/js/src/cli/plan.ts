@@ -31,9 +31,9 @@ export async function plan(
 /** "108 of 161 sites quantized: 54 activations, 54 weights" */
 export function sitesText(sites: readonly Site[]): string {
   const on = sites.filter((site) => site.quantized);
-  const count = (role: Site['role'], word: string) => {
+  const count = (role: Site['role'], plural: string) => {
     const number = on.filter((site) => site.role === role).length;
-    return number === 0 ? [] : [`${number} ${word}`];
+    return number === 0 ? [] : [`${number} ${number === 1 ? role : plural}`];
   };
   const parts = [
     ...count('activation', 'activations'),
@@ -54,6 +54,11 @@ function planText(made: Plan, verbose: boolean): string {
   const rows = shown.map((site) => [site.tensor, site.role, formatText(site), site.why]);
   const more = made.sites.length - shown.length;
   const rest = more > 0 ? `${more} more sites; --verbose shows them, --json and -o have everything.\n` : '';
-  const columns = [{ title: 'tensor' }, { title: 'role' }, { title: 'format' }, { title: 'why' }];
+  const columns = [
+    { title: 'tensor' },
+    { title: 'role' },
+    { title: 'format' },
+    { title: 'why', whole: true },
+  ];
   return `Target ${made.target}: ${sitesText(made.sites)}\n\n${table(columns, rows)}${rest}`;
 }

@@ -36,12 +36,14 @@ export function bar(share: number, width: number): string {
 export interface TableColumn {
   title: string;
   right?: boolean;
+  /** Not cut; for sentences in the last column. */
+  whole?: boolean;
 }
 
 /** Columns as wide as their widest cell, at most 60; longer cells are cut in the middle, where names differ least. */
 export function table(columns: readonly TableColumn[], rows: readonly string[][]): string {
   const cells = [columns.map((column) => column.title), ...rows].map((row) =>
-    row.map((cell) => shortened(printable(cell), 60)),
+    row.map((cell, i) => (columns[i]?.whole ? printable(cell) : shortened(printable(cell), 60))),
   );
   const widths = columns.map((_, i) => Math.max(...cells.map((row) => (row[i] ?? '').length)));
   const lines = cells.map((row) =>
