@@ -239,7 +239,7 @@ describe('address', () => {
     await drop(page, [fileAt(kGraph)]);
     await whenStep(page, 'plan', 'done');
     await goTo(page, 'plan');
-    await page.getByLabel('Weights', { exact: true }).selectOption('int16');
+    await page.getByRole('combobox', { name: 'Weights', exact: true }).selectOption('int16');
     const row = page.locator('.table-box .row-name').first();
     const tensor = await row.innerText();
     await row.click();
@@ -254,7 +254,7 @@ describe('address', () => {
     await drop(again, [fileAt(kGraph)]);
     await whenStep(again, 'plan', 'done');
     await goTo(again, 'plan');
-    expect(await again.getByLabel('Weights', { exact: true }).inputValue()).toBe('int16');
+    expect(await again.getByRole('combobox', { name: 'Weights', exact: true }).inputValue()).toBe('int16');
     expect(await again.locator('.inspector h2').innerText()).toBe(tensor);
     await page.context().close();
     await again.context().close();

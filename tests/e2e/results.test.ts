@@ -194,7 +194,7 @@ describe('plan', () => {
     const all = await rows.count();
     for (const why of await rows.locator('td:last-child').allInnerTexts())
       expect(why.length).toBeGreaterThan(10);
-    await page.getByLabel('Role').selectOption('weight');
+    await page.getByRole('combobox', { name: 'Role' }).selectOption('weight');
     const weights = await rows.count();
     expect(weights).toBeGreaterThan(0);
     expect(weights).toBeLessThan(all);
@@ -202,7 +202,7 @@ describe('plan', () => {
     await page.getByLabel('Group by rule').check();
     expect(await page.locator('.table-box tr.group').count()).toBeGreaterThan(0);
     bench.requests.length = 0;
-    await page.getByLabel('Weights', { exact: true }).selectOption('int16');
+    await page.getByRole('combobox', { name: 'Weights', exact: true }).selectOption('int16');
     await whenStep(page, 'calibrate', 'stale');
     expect(new Set(await rows.locator('td:nth-child(3)').allInnerTexts())).toEqual(new Set(['int16']));
     expect(await page.locator('[role="status"]').innerText()).toContain(
@@ -213,7 +213,7 @@ describe('plan', () => {
     await whenStep(page, 'sensitivity', 'done');
     expect(bench.requests).toEqual([]);
     await page.getByLabel('Group by rule').uncheck();
-    await page.getByLabel('Role').selectOption('all');
+    await page.getByRole('combobox', { name: 'Role' }).selectOption('all');
   });
 });
 

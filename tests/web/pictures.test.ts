@@ -40,7 +40,7 @@ describe('ranking', () => {
 
   test('the axis is round, and reaches beyond the worst', () => {
     const withScore = (score: number) => axisEnd([{ name: 'a', role: 'weight', order: 0, score }]);
-    expect([99, 41, 39.9, -5, -100, -180].map(withScore)).toEqual([40, 40, 20, -20, -100, -100]);
+    expect([99, 41, 39.9, -5, -100, -180].map(withScore)).toEqual([40, 40, 30, -10, -100, -100]);
     const { ticks } = layoutRanking(entriesOf(kSites, kRows, 'worst'), 360);
     expect(ticks[0]?.value).toBe(100);
     for (const [index, tick] of ticks.entries())

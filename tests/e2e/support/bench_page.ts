@@ -30,6 +30,9 @@ export function fileAt(path: string, name = basename(path)): DropFile {
   return { name, bytes: readFileSync(path) };
 }
 
+/** Long enough for the longest run on a busy machine; what is waited for usually comes in a second. */
+const kPatienceMs = 150_000;
+
 export class Workbench {
   /** Console errors and exceptions of every page; a test that expects none asserts that it is empty. */
   readonly complaints: string[] = [];
@@ -71,10 +74,14 @@ export class Workbench {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...rest });
     await prepare?.(context);
     const page = await context.newPage();
+    page.setDefaultTimeout(kPatienceMs);
     page.on('console', (message) => {
       if (message.type() === 'error') this.complaints.push(message.text());
     });
-    page.on('request', (request) => this.requests.push(new URL(request.url()).pathname));
+    page.on('request', (request) => {
+      const { protocol, pathname } = new URL(request.url());
+      if (protocol !== 'blob:') this.requests.push(pathname); // A blob is memory of this tab.
+    });
     page.on('pageerror', (error) => this.complaints.push(String(error)));
     await page.goto(`${this.server.address}${hash}`);
     return page;

@@ -50,11 +50,11 @@ const kNarrow = 560;
 const kValueWidth = 62;
 const kTickSteps = [5, 10, 20, 50, 100];
 
-/** The axis ends at a round figure below the worst score, in steps of 20 dB, so that it seldom moves while rows come in. */
+/** The axis ends at a round figure below the worst score, in steps of 10 dB, so that it seldom moves while rows come in. */
 export function axisEnd(entries: readonly Entry[]): number {
   let worst = kLossless;
   for (const entry of entries) if (entry.score !== null && entry.score < worst) worst = entry.score;
-  return Math.max(-kLossless, Math.min(40, Math.floor(worst / 20) * 20));
+  return Math.max(-kLossless, Math.min(40, Math.floor(worst / 10) * 10));
 }
 
 export function layoutRanking(entries: readonly Entry[], width: number): RankingLayout {
