@@ -163,6 +163,19 @@ describe('law 4: cancel is asked for, and forced if it is not answered in time',
     expect((await rejection(other)).code).toBe('cancelled');
   });
 
+  it('ends the worker when a request with a deadline is not answered by it, and not when it is', async () => {
+    const { connection, port } = connected();
+    const answered = connection.call('reset', null, { deadlineMs: 100 });
+    port.say({ id: port.last().id, t: 'ok', value: null });
+    await answered;
+    vi.advanceTimersByTime(100);
+    expect(port.terminated).toBe(false);
+    const unanswered = connection.call('reset', null, { deadlineMs: 100 });
+    vi.advanceTimersByTime(100);
+    expect((await rejection(unanswered)).code).toBe('cancelled');
+    expect(port.terminated).toBe(true);
+  });
+
   it('refuses a request whose signal is aborted already, without posting it', async () => {
     const { connection, port } = connected();
     expect((await rejection(connection.call('live', null, { signal: AbortSignal.abort() }))).code).toBe(

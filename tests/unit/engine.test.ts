@@ -194,9 +194,10 @@ describe('law 7: one job per model at a time', () => {
     const plan = await model.plan();
     const first = model.calibrate(plan, samples);
     expect((await rejection(model.calibrate(plan, samples))).code).toBe('invalid_state');
-    expect((await rejection(model.sensitivity(plan, await first, samples).results())).code).toBe(
-      'invalid_state',
-    );
+    const none: Encodings = { halftone: '', model_sha256: '', method: 'minmax', samples: 0, encodings: {} };
+    expect((await rejection(model.sensitivity(plan, none, samples).results())).code).toBe('invalid_state');
+    expect((await rejection(model.score(plan, none, samples))).code).toBe('invalid_state');
+    await first;
     await model.calibrate(plan, samples);
     await model.close();
   });
@@ -368,10 +369,22 @@ describe('statistics', () => {
 describe('a worker that hangs', () => {
   it('in the pool: a cancelled job ends, and the next one runs on a new worker', async () => {
     await withGraph('g01_res_identity', async ({ model, plan, encodings, samples }) => {
-      engine.hang('pool');
+      const many: SampleSet = {
+        count: 400,
+        random: false,
+        warnings: [],
+        name: String,
+        load: (index) => samples.load(index % 4),
+      };
       const abort = new AbortController();
-      const run = model.calibrate(plan, samples, { signal: abort.signal });
-      setImmediate(() => abort.abort());
+      const run = model.calibrate(plan, many, {
+        signal: abort.signal,
+        onProgress: ({ done }) => {
+          if (done === 0 || abort.signal.aborted) return;
+          engine.hang('pool');
+          abort.abort();
+        },
+      });
       expect((await rejection(run)).code).toBe('cancelled');
       expect(await model.calibrate(plan, samples)).toEqual(encodings);
     });

@@ -143,7 +143,7 @@ async function watchSamples(
     { tensors: chunk.map((target) => target.tensor) },
     { signal },
   );
-  return withJob(worker, job, async () => {
+  return withJob(worker, job, signal, async () => {
     await feedAll(job);
     return worker.call('observe.end', { job }, { signal });
   });

@@ -34,7 +34,7 @@ export async function compare(
     const feed = new SampleFeed(worker, samples, inputs);
     const both = (sessionA: number) => async (sessionB: number) => {
       const { job } = await worker.call('compare.start', { tensors }, { signal: laneSignal });
-      outputs = await withJob(worker, job, async () => {
+      outputs = await withJob(worker, job, laneSignal, async () => {
         for (let index = 0; index < samples.count; index++) {
           const { sample, transfer } = await feed.once(index);
           await worker.call(

@@ -12,6 +12,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
   transfer?: ArrayBuffer[];
+  /** A worker that doesn't answer for this long is ended; for requests that cost nothing. */
+  deadlineMs?: number | undefined;
 }
 
 interface Pending {
@@ -78,7 +80,7 @@ export class Connection {
         return;
       }
       const id = this.nextId++;
-      const release = this.watchAbort(id, options.signal);
+      const release = this.watch(id, options);
       this.pending.set(id, {
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -99,17 +101,19 @@ export class Connection {
     if (this.port !== null) this.fail(error);
   }
 
-  private watchAbort(id: number, signal: AbortSignal | undefined): () => void {
-    if (signal === undefined) return () => {};
-    let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends the worker when its time for this request is up. Returns what stops watching. */
+  private watch(id: number, { signal, deadlineMs }: CallOptions): () => void {
+    const timers: ReturnType<typeof setTimeout>[] = [];
+    const endAfter = (ms: number) => timers.push(setTimeout(() => this.terminate(cancelled()), ms));
     const onAbort = () => {
       this.port?.post({ id: this.nextId++, t: 'cancel', target: id } satisfies Request, []);
-      timer = setTimeout(() => this.terminate(cancelled()), this.options.cancelGraceMs);
+      endAfter(this.options.cancelGraceMs);
     };
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (deadlineMs !== undefined) endAfter(deadlineMs);
     return () => {
-      signal.removeEventListener('abort', onAbort);
-      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      for (const timer of timers) clearTimeout(timer);
     };
   }
 

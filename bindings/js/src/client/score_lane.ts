@@ -6,7 +6,7 @@ import type { SampleSet, ValueInfo } from '../types.js';
 import type { Connection } from './connection.js';
 import type { ModelHandle } from './model.js';
 import { SampleFeed } from './sample_feed.js';
-import { withJob, withSession } from './session.js';
+import { tidy, withJob, withSession } from './session.js';
 
 export class ScoreLane {
   private readonly feed: SampleFeed;
@@ -40,7 +40,7 @@ export class ScoreLane {
       if (all) await work();
     } finally {
       this.reference = null;
-      if (this.worker.connected) await this.worker.call('reset', null).catch(() => {});
+      await tidy(this.worker, 'reset', null, this.signal);
     }
   }
 
@@ -49,7 +49,7 @@ export class ScoreLane {
     return this.session(what, mode, async (session) => {
       const { signal, worker } = this;
       const { job } = await worker.call('score.start', { tensors: this.scored }, { signal });
-      return withJob(worker, job, async () => {
+      return withJob(worker, job, signal, async () => {
         for (let index = 0; index < this.samples.count; index++) {
           const { sample, transfer } = await this.feed.repeated(index, { signal });
           await worker.call(

@@ -1,5 +1,5 @@
 // A session in one worker, released whatever happens.
-import type { Skeleton, StoredFile } from '../shared/protocol.js';
+import type { Operations, Skeleton, StoredFile } from '../shared/protocol.js';
 import type { RunMode } from '../shared/session_options.js';
 import type { Connection } from './connection.js';
 
@@ -20,7 +20,7 @@ export async function withSession<T>(
   try {
     return await use(session);
   } finally {
-    if (worker.connected) await worker.call('session.release', { session }).catch(() => {});
+    await tidy(worker, 'session.release', { session }, signal);
   }
 }
 
@@ -28,11 +28,27 @@ export async function withSession<T>(
 export async function withJob<T>(
   worker: Connection,
   job: number,
+  signal: AbortSignal | undefined,
   use: (job: number) => Promise<T>,
 ): Promise<T> {
   try {
     return await use(job);
   } finally {
-    if (worker.connected) await worker.call('job.drop', { job }).catch(() => {});
+    await tidy(worker, 'job.drop', { job }, signal);
   }
+}
+
+/** After a cancel nobody waits for a worker that hangs. */
+const TIDY_AFTER_CANCEL_MS = 250;
+
+/** Puts away what a job left in a worker. A worker that is gone has nothing left; a failure here changes no result. */
+export async function tidy<T extends 'session.release' | 'job.drop' | 'reset'>(
+  worker: Connection,
+  t: T,
+  payload: Operations[T]['in'],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (!worker.connected) return;
+  const deadlineMs = signal?.aborted ? TIDY_AFTER_CANCEL_MS : undefined;
+  await worker.call(t, payload, { deadlineMs }).catch(() => {});
 }

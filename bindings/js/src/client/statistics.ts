@@ -66,7 +66,7 @@ async function activationStatistics(
   const fill = async (session: number | null): Promise<TensorStatistics> => {
     const start = { tensor, min: range!.min, max: range!.max, bins, encoding: options.encoding ?? null };
     const { job } = await worker.call('histogram.start', start, { signal });
-    return withJob(worker, job, async () => {
+    return withJob(worker, job, signal, async () => {
       for (let index = 0; index < samples.count; index++) {
         const { sample, transfer } = await feed.once(index);
         await worker.call('histogram.feed', { job, session, sample, tensor }, { signal, transfer });
