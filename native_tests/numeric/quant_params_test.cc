@@ -1,6 +1,7 @@
 // Scales and zero points, against onnxruntime's own answers and by hand. Equality everywhere.
 #include <catch2/catch_all.hpp>
 
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -145,6 +146,17 @@ TEST_CASE("A bias that int32 can't hold is refused, the last one that fits is no
   CHECK(codes(2147483520.0F, 1.0F).value().codes[0] == 2147483520);
   // 1 - 2^-24 is the float32 next to 1: the quotient is exactly 2^31.
   CHECK(codes(2147483520.0F, 0.99999994F).error().code == ErrorCode::kTooLarge);
+}
+
+// onnxruntime.quantization stores such scales for channels of the text recognizer that died in training.
+TEST_CASE("A bias at a denormal scale keeps its codes", "[numeric]") {
+  const std::vector<float> weights = {3e-38F, 1.0F};
+  const std::vector<float> bias = {-3e-40F, 0.02F};
+  const Result<QuantizedBias> got = quantize_bias(bias, 0.01F, weights);
+  REQUIRE(got.ok());
+  CHECK(got.value().scales == std::vector<float>{0.01F * 3e-38F, 0.01F});
+  CHECK(std::fpclassify(got.value().scales[0]) == FP_SUBNORMAL);
+  CHECK(got.value().codes == std::vector<std::int32_t>{-1, 2});
 }
 
 TEST_CASE("Bias errors name the channel", "[numeric]") {

@@ -103,7 +103,8 @@ Result<float> bias_scale(float input_scale, float weight_scale, std::size_t chan
     return bias_error(ErrorCode::kInvalidPolicy, "A scale that a bias depends on is not positive.", channel);
   }
   const float scale = input_scale * weight_scale;
-  if (!std::isnormal(scale)) {
+  // A denormal product is one that the peer uses too: a channel that died in training has such scales.
+  if (!std::isfinite(scale) || !(scale > 0.0F)) {
     return bias_error(ErrorCode::kTooLarge,
                       "The scales of input and weight multiply to something outside float32.", channel);
   }

@@ -20,7 +20,7 @@ namespace halftone {
 struct Encoding {
   NumberFormat format = NumberFormat::kUint8;
   std::int32_t axis = -1;                // -1: one scale for the tensor
-  std::vector<float> scale;              // > 0, normal, finite
+  std::vector<float> scale;              // > 0, finite; normal but for a bias's
   std::vector<std::int32_t> zero_point;  // same length as scale
   std::vector<float> min;                // the range that was asked for, same length; for a bias: empty
   std::vector<float> max;

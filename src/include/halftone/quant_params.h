@@ -68,7 +68,8 @@ struct QuantizedBias {
 // int32 codes of a bias. `weight_scales` has 1 element or one per element of `bias`. An empty bias has no
 // codes. Errors, with "channel N" in `where`: kShapeMismatch for another number of scales; kNonFinite if a
 // bias value or a scale is NaN or infinite; kInvalidPolicy if a scale is not positive; kTooLarge if |bias| /
-// scale reaches 2^31, or if the product of the scales is no normal float32: then the bias has to stay float.
+// scale reaches 2^31, or if the product of the scales is 0 or infinite: then the bias has to stay float. A
+// product may be denormal.
 Result<QuantizedBias> quantize_bias(std::span<const float> bias, float input_scale,
                                     std::span<const float> weight_scales);
 
