@@ -177,16 +177,7 @@ describe('types', () => {
   ])('resolve under %s', (resolution, module, file) => {
     writeFileSync(join(folder, file), consumer);
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-    const flags = [
-      '--noEmit',
-      '--strict',
-      '--target',
-      'es2022',
-      '--lib',
-      'es2023,dom,dom.iterable',
-      '--types',
-      '',
-    ];
+    const flags = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,dom,dom.iterable'];
     const { status, stdout } = node([
       tsc,
       ...flags,
