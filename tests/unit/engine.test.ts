@@ -2,16 +2,21 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
+  compare,
   createEngine,
   type Encodings,
   type Engine,
   HalftoneError,
   type Model,
+  openPaths,
   type Plan,
   type Progress,
+  readSamples,
   type SampleSet,
   type SensitivityResults,
 } from '../../bindings/js/src/index.js';
+import { modelPath } from '../../web/samples/copy.mjs';
+import bundled from '../../web/samples/samples.json' with { type: 'json' };
 import { graphPath, graphSamples, openGraph } from './golden_models.js';
 
 let engine: Engine;
@@ -277,6 +282,95 @@ describe('sensitivity', () => {
       const { halftone } = await model.sensitivity(plan, encodings, random).results();
       expect(halftone.warnings.map((warning) => warning.code)).toContain('random_data');
     });
+  });
+});
+
+describe('scores at the limit', () => {
+  it('are said, with the tensor that tells more: behind a Softmax that saturates nothing is left to see', async () => {
+    const model = await engine.open({ path: modelPath(bundled.samples[0]!.model) });
+    const { inputs } = (await model.inspect()).model;
+    const samples = await readSamples(openPaths(['tests/golden/samples/ocr_cls']), inputs);
+    const whole = await model.plan();
+    const labels = whole.inputs.filter((input) => input.op === 'Conv').map((input) => input.node);
+    const plan = await model.plan({ include: [...new Set(labels)].slice(0, 2) });
+    const encodings = await model.calibrate(plan, samples);
+    const { halftone, ranking } = await model
+      .sensitivity(plan, encodings, samples, { score: 'output' })
+      .results();
+    expect(halftone.scored).toEqual(['softmax_0.tmp_0']);
+    expect(ranking.map((row) => row.score)).toEqual(ranking.map(() => 100));
+    expect(ranking.length).toBe(4);
+    const told = halftone.warnings.find((warning) => warning.code === 'scores_clipped')!;
+    expect(told.message).toContain('4 of 4');
+    expect(told.message).toContain('p2o.Add.87');
+    const better = await model.sensitivity(plan, encodings, samples).results();
+    expect(better.halftone.scored).toEqual(['p2o.Add.87']);
+    expect(better.halftone.warnings).toEqual([]);
+    await model.close();
+  });
+});
+
+describe('comparing', () => {
+  it('a model with itself: no error at all', async () => {
+    const { model, samples } = await openGraph(engine, 'g51_outputs_conv');
+    const same = await compare(model, model, samples);
+    expect(same.samples).toBe(4);
+    expect(same.outputs.map((output) => output.name)).toEqual(
+      (await model.inspect()).model.outputs.map((output) => output.name),
+    );
+    for (const output of same.outputs) {
+      expect(output).toMatchObject({ psnr: 100, max_abs_error: 0, sqnr: null });
+      expect(output.cosine).toBeCloseTo(1, 12);
+    }
+    await model.close();
+  });
+
+  it('with its quantized version, under exact options: what score() calls simulated', async () => {
+    await withGraph('g01_res_identity', async ({ model, plan, encodings, samples }) => {
+      const { model: blob } = await model.quantize(plan, encodings);
+      const written = await engine.open(blob);
+      const { outputs } = await compare(model, written, samples, { optimization: 'exact' });
+      const { simulated } = await model.score(plan, encodings, samples);
+      expect(outputs.map((output) => output.name)).toEqual(['y']);
+      expect(outputs[0]!.psnr).toBeCloseTo(simulated, 6);
+      expect(outputs[0]!.max_abs_error).toBeGreaterThan(0);
+      expect(outputs[0]!.cosine).toBeGreaterThan(0.99);
+      await written.close();
+    });
+  });
+
+  it('refuses models of different engines and models without a common output', async () => {
+    const { model, samples } = await openGraph(engine, 'g01_res_identity');
+    const other = createEngine({ workers: 1 });
+    const stranger = await other.open({ path: graphPath('g01_res_identity') });
+    expect((await rejection(compare(model, stranger, samples))).code).toBe('invalid_state');
+    await stranger.close();
+    await other.close();
+    const different = await engine.open({ path: graphPath('g51_outputs_conv') });
+    expect((await rejection(compare(different, model, samples))).code).toMatch(/invalid_(graph|sample)/);
+    await different.close();
+    await model.close();
+  });
+});
+
+describe('the runner "node"', () => {
+  it('gives the same ranges but for the last bits, without optimization, and scores close by', async () => {
+    const native = createEngine({ runner: 'node', workers: 2 });
+    await withGraph('g01_res_identity', async ({ model, plan, encodings, samples }) => {
+      const open = await openGraph(native, 'g01_res_identity');
+      const ranges = await open.model.calibrate(plan, open.samples, { optimization: 'disabled' });
+      for (const [tensor, { scale, zero_point }] of Object.entries(ranges.encodings)) {
+        expect(zero_point).toEqual(encodings.encodings[tensor]!.zero_point);
+        for (const [i, value] of scale.entries()) {
+          expect(value / encodings.encodings[tensor]!.scale[i]!).toBeCloseTo(1, 5);
+        }
+      }
+      const { simulated } = await open.model.score(plan, encodings, open.samples);
+      expect(simulated).toBeCloseTo((await model.score(plan, encodings, samples)).simulated, 0);
+      await open.model.close();
+    });
+    expect(await native.liveObjects()).toBe(0);
+    await native.close();
   });
 });
 
