@@ -37,6 +37,12 @@ const common = {
   logLevel: 'warning',
 };
 
+// Bundlers of applications recognise the literal form only.
+const packageFiles = `const __halftoneFiles = {
+  'worker.js': new URL('./worker.js', import.meta.url),
+  'halftone.wasm': new URL('./halftone.wasm', import.meta.url),
+};`;
+
 async function buildClient() {
   await build({
     ...common,
@@ -45,6 +51,7 @@ async function buildClient() {
     format: 'esm',
     platform: 'browser',
     minify: false,
+    banner: { js: packageFiles },
   });
 }
 

@@ -1,7 +1,6 @@
 // The package as a stranger gets it: packed, installed in an empty folder, used from Node, and typed under both resolutions.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,7 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPageServer } from '../../bindings/js/src/cli/page_server.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const graph = join(root, 'tests', 'golden', 'graphs', 'g01_res_identity.onnx');
@@ -153,6 +154,58 @@ describe('used from Node', () => {
     expect(bad.status).toBe(1);
     expect(bad.stdout).toBe('');
     expect(bad.stderr.trim()).toMatch(/empty/i);
+  });
+});
+
+describe('used from a page that Vite built', () => {
+  it('the bundler copies the worker and the core, and a model opens in Chromium under a strict policy', async () => {
+    const app = join(folder, 'app');
+    mkdirSync(app);
+    writeFileSync(join(app, 'index.html'), '<!doctype html><script type="module" src="./main.js"></script>');
+    const main = `
+      import { open } from 'halftone';
+      window.tryOpen = async (bytes) => {
+        try {
+          const model = await open(new Uint8Array(bytes));
+          const { nodes } = await model.inspect();
+          await model.close();
+          return nodes;
+        } catch (error) { return error.code; }
+      };
+    `;
+    writeFileSync(join(app, 'main.js'), main);
+    const vite = spawnSync(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', 'app'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(vite.status, vite.stderr).toBe(0);
+    const server = await startPageServer({ root: join(app, 'dist'), port: 0 });
+    const browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-background-networking',
+        '--disable-component-update',
+      ],
+    });
+    try {
+      const page = await browser.newPage();
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(request.url()));
+      await page.goto(server.address);
+      await page.waitForFunction('window.tryOpen');
+      const tryOpen = (bytes: number[]) => page.evaluate(`window.tryOpen(${JSON.stringify(bytes)})`);
+      expect(await tryOpen([...readFileSync(graph)])).toBe(7);
+      expect(await tryOpen([1, 2, 3])).toBe('not_onnx');
+      const names = requests.filter((url) => url.startsWith('http')).map((url) => new URL(url).pathname);
+      expect(names.filter((name) => name.includes('worker'))).toHaveLength(1);
+      expect(names.filter((name) => name.endsWith('.wasm'))).toHaveLength(1);
+      expect(requests.filter((url) => url.startsWith('http') && !url.startsWith(server.address))).toEqual([]);
+    } finally {
+      await browser.close();
+      await server.close();
+    }
   });
 });
 

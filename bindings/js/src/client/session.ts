@@ -39,7 +39,7 @@ export async function withJob<T>(
 }
 
 /** After a cancel nobody waits for a worker that hangs. */
-const TIDY_AFTER_CANCEL_MS = 250;
+const TIDY_AFTER_CANCEL_MS = 100;
 
 /** Puts away what a job left in a worker. A worker that is gone has nothing left; a failure here changes no result. */
 export async function tidy<T extends 'session.release' | 'job.drop' | 'reset'>(

@@ -90,9 +90,16 @@ function absolute(where: URL | string): URL {
 /** Where this script is. By name, because bundlers copy whatever `new URL(..., import.meta.url)` might mean. */
 const here = import.meta.url;
 
+/**
+ * The package's files as addresses that bundlers recognise and copy. Put in front of the built script, and only there: inside a
+ * checkout they lie elsewhere.
+ */
+declare const __halftoneFiles: Record<string, URL> | undefined;
+
 /** Beside the built script; inside a checkout, where the build puts them. */
 function packageFile(name: string): URL {
-  const beside = new URL(`./${name}`, here);
+  const told = typeof __halftoneFiles === 'undefined' ? undefined : __halftoneFiles[name];
+  const beside = told ?? new URL(`./${name}`, here);
   if (!isNode || beside.protocol !== 'file:') return beside;
   const fs = builtin<Fs>('node:fs');
   for (const candidate of [beside, new URL(`../../dist/${name}`, here)]) {

@@ -41,7 +41,10 @@ function startBlobWorker(script: WorkerScript): WorkerPort {
 
 function startThread(script: WorkerScript): WorkerPort {
   const { Worker: Thread } = builtin<typeof import('node:worker_threads')>('node:worker_threads');
-  const thread = 'text' in script ? new Thread(script.text, { eval: true }) : new Thread(script.file);
+  // None of the program's own flags: some of them (such as --input-type) don't fit a script in a file.
+  const options = { execArgv: [] };
+  const thread =
+    'text' in script ? new Thread(script.text, { ...options, eval: true }) : new Thread(script.file, options);
   let ended = false;
   return {
     post: (message, transfer) => thread.postMessage(message, transfer),
