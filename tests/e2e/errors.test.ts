@@ -97,6 +97,7 @@ describe('files that are no model', () => {
         expect(await page.locator('.problem').count(), name).toBe(0);
         continue;
       }
+      expect(await page.locator('.problem').count(), name).toBe(1);
       const text = await problemText(page);
       expect(text, name).toMatch(/\w+.*[.?!]/);
       expect(text, name).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
@@ -116,7 +117,7 @@ describe('files that are no model', () => {
     const page = await bench.page();
     const weight = '<img src=x onerror="document.title=1">';
     await drop(page, [
-      { name: '<b>bold</b>.onnx', bytes: modelWithData({ location: 'w.data', weight }) },
+      { name: '<b>bold.onnx', bytes: modelWithData({ location: 'w.data', weight }) },
       { name: 'w.data', bytes: new Uint8Array(64) },
     ]);
     await whenStep(page, 'plan', 'done');

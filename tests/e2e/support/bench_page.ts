@@ -31,7 +31,7 @@ export function fileAt(path: string, name = basename(path)): DropFile {
 }
 
 /** Long enough for the longest run on a busy machine; what is waited for usually comes in a second. */
-const kPatienceMs = 150_000;
+const kPatienceMs = 60_000;
 
 export class Workbench {
   /** Console errors and exceptions of every page; a test that expects none asserts that it is empty. */

@@ -1,9 +1,10 @@
 // The long steps: calibrate, rank. Each says what it does, can be cancelled, and keeps what is complete.
-import type { SensitivityRow, SensitivityRun } from '../package';
+import type { SensitivityResults, SensitivityRow, SensitivityRun } from '../package';
 import { announce } from '../state/announce';
 import {
   encodings,
   encodingsKey,
+  pending,
   plan,
   ranking,
   rowSites,
@@ -58,9 +59,10 @@ async function collect(
 ): Promise<void> {
   const rows: SensitivityRow[] = [];
   let scheduled = false;
+  let ended = false;
   const show = (): void => {
     scheduled = false;
-    if (ranking.value?.key === key && ranking.value.value.results === null) {
+    if (!ended && ranking.value?.key === key) {
       ranking.value = { value: { rows: rows.slice(), total, results: null, complete: false }, key };
     }
   };
@@ -73,22 +75,33 @@ async function collect(
       }
     }
     const results = await run.results();
+    ended = true;
     ranking.value = { value: { rows, total, results, complete: true }, key };
   } catch (cause) {
-    await keepPartial(run, rows, key, total);
+    ended = true;
+    void keepPartial(run, rows, key, total);
     if (!signal.aborted) throw cause;
     throw new DOMException('Cancelled.', 'AbortError');
   }
 }
 
+/** What is complete stays; a cancel is answered before it is ranked. */
 async function keepPartial(
   run: SensitivityRun,
   rows: SensitivityRow[],
   key: string,
   total: number,
 ): Promise<void> {
-  const results = rows.length === 0 ? null : await run.partial().catch(() => null);
-  ranking.value = results === null ? null : { value: { rows, total, results, complete: false }, key };
+  const show = (results: SensitivityResults | null): void => {
+    ranking.value = rows.length === 0 ? null : { value: { rows, total, results, complete: false }, key };
+  };
+  show(null);
+  if (rows.length === 0) return;
+  const shown = ranking.value;
+  pending.value += 1;
+  const results = await run.partial().catch(() => null);
+  pending.value -= 1;
+  if (ranking.value === shown) show(results);
 }
 
 /** Whatever is missing or stale up to the ranking, in order. */

@@ -17,6 +17,7 @@ import {
   sensitivityCsv,
   type ValueInfo,
 } from '../package';
+import { bytes, printable } from '../text/format';
 import type { Bench, BundledSample, FetchedSample, ImageOptions, OpenRequest, PathFile } from './bench';
 
 type ListedSample = (typeof sampleList.samples)[number];
@@ -86,8 +87,23 @@ function lastPart(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 }
 
+/** What a WebAssembly memory can hold beside the work itself. */
+const kLargestModelBytes = 4e9;
+
+/** Before a byte is read. */
+function refuseTooLarge(model: File, externalData: readonly PathFile[]): void {
+  const size = externalData.reduce((sum, { file }) => sum + file.size, model.size);
+  if (size <= kLargestModelBytes) return;
+  const message = `${printable(model.name)} has ${bytes(size)}, and a page can hold models of up to ${bytes(kLargestModelBytes)}.`;
+  throw new HalftoneError('too_large', message, {
+    where: printable(model.name),
+    next: 'Use the native library for a model of this size.',
+  });
+}
+
 async function openWithData(engine: Engine, model: File, request: OpenRequest): Promise<Model> {
   const { externalData, ...rest } = request;
+  refuseTooLarge(model, externalData);
   const byLocation: Record<string, Blob> = Object.create(null);
   for (const { path, file } of externalData) {
     byLocation[path] = file;

@@ -30,8 +30,8 @@ const kNext: Record<string, string> = {
   invalid_sample: 'Use samples that fit the inputs listed under Model.',
   invalid_state: 'Wait until the running step ends, or cancel it.',
   non_finite: 'Leave out the sample that is named, or repair it.',
-  too_large: 'Use the command line for a model of this size.',
-  out_of_memory: 'Close other tabs, or use the command line for a model of this size.',
+  too_large: 'Use the native library for a model of this size.',
+  out_of_memory: 'Close other tabs, or use the native library for a model of this size.',
   cancelled: 'Run the step again when you like.',
   internal: 'Try again; if it stays, copy the details into a report.',
 };
