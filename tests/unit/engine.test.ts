@@ -1,5 +1,7 @@
 // The whole way through the package on small graphs, in Node, with onnxruntime-web.
-import { readFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   compare,
@@ -82,6 +84,18 @@ describe('opening', () => {
     expect(error.code).toBe(code);
     expect(error.message).toMatch(/^[^\n]+[.]$/);
     expect(error.next).not.toBe('');
+  });
+
+  it('refuses a file above the limit before reading it, with both numbers', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'halftone-large-'));
+    const path = join(folder, 'large.onnx');
+    closeSync(openSync(path, 'w'));
+    truncateSync(path, 5 * 2 ** 30);
+    const error = await rejection(engine.open({ path }));
+    rmSync(folder, { recursive: true });
+    expect(error.code).toBe('too_large');
+    expect(error.message).toContain('5.37 GB');
+    expect(error.message).toContain('4.03 GB');
   });
 
   it('a closed model says so, and closing twice is nothing', async () => {

@@ -276,7 +276,11 @@ export interface Model {
     samples: SampleSet,
     options?: SensitivityOptions,
   ): SensitivityRun;
-  quantize(plan: Plan | Promise<Plan>, encodings: Encodings, options?: QuantizeOptions): Promise<QuantizedModel>;
+  quantize(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    options?: QuantizeOptions,
+  ): Promise<QuantizedModel>;
   /** PSNR of the scored tensors with every quantizer on: as the exact options compute it, and as the runtime runs it by default. */
   score(
     plan: Plan | Promise<Plan>,

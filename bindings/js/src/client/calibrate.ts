@@ -69,8 +69,8 @@ export async function observe(
   return targets.flatMap(({ tensor }) => merged.get(tensor) ?? []);
 }
 
-/** Graph inputs need no run of their own; they join the first chunk. */
-function chunked(targets: CalibrationTarget[]): CalibrationTarget[][] {
+/** Tensors that are watched in one session, so that the values of one sample fit CHUNK_BYTES. Inputs cost nothing there. */
+export function chunked(targets: CalibrationTarget[]): CalibrationTarget[][] {
   const chunks: CalibrationTarget[][] = [];
   let bytes = 0;
   for (const target of targets) {

@@ -91,17 +91,20 @@ export class Pool {
     lane: (connection: Connection, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const stop = new AbortController();
-    const both = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+    const onAbort = () => stop.abort();
+    signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted) stop.abort();
     let first: unknown = null;
     const lanes = Array.from({ length: workers }, async (_, index) => {
       try {
-        await lane(await this.worker(index, { signal: both }), both);
+        await lane(await this.worker(index, { signal: stop.signal }), stop.signal);
       } catch (error) {
         first ??= error;
         stop.abort();
       }
     });
     await Promise.all(lanes);
+    signal?.removeEventListener('abort', onAbort);
     if (signal?.aborted) throw cancelled();
     if (first !== null) throw asHalftoneError(first);
   }

@@ -8,6 +8,8 @@ import { unwrap } from './core.js';
 import type { CallContext } from './dispatch.js';
 
 const SLICE_BYTES = 16 * 2 ** 20;
+/** The core's memory has addresses of 32 bits; a quarter of a gigabyte stays free to work with. */
+const LARGEST_FILE_BYTES = 3.75 * 2 ** 30;
 
 /** `begin` reserves memory for the file's size and gives the model to fill. Returns the number of bytes. */
 export async function readInto(
@@ -17,6 +19,7 @@ export async function readInto(
 ): Promise<number> {
   const opened = openSource(source);
   try {
+    if (opened.size > LARGEST_FILE_BYTES) throw tooLarge(opened.size);
     const model = begin(opened.size);
     const progress = new ProgressReporter('open', 'bytes', opened.size, context.progress);
     for (let offset = 0; offset < opened.size; ) {
@@ -32,6 +35,15 @@ export async function readInto(
   } finally {
     opened.close();
   }
+}
+
+function tooLarge(bytes: number): HalftoneError {
+  const gigabytes = (value: number) => `${(value / 1e9).toFixed(2)} GB`;
+  return new HalftoneError(
+    'too_large',
+    `The file has ${gigabytes(bytes)}, and files up to ${gigabytes(LARGEST_FILE_BYTES)} can be opened here.`,
+    { next: 'Use the native program for a model of this size.' },
+  );
 }
 
 function fill(model: CoreModel, slice: Uint8Array): void {
