@@ -20,7 +20,7 @@ configure() {
   mkdir -p "$project/build"
   forget_lost_compiler "$preset"
   say "configuring $preset"
-  if (cd "$project" && cmake --preset "$preset" "$@" 2>&1) | tee "$log" |
+  if (cd "$project" && flock "build/$preset.lock" cmake --preset "$preset" "$@" 2>&1) | tee "$log" |
     sed -u -n -e 's/^-- halftone:/halftone:/' -e '/^halftone:/p' >&2; then return 0; fi
   cat "$log" >&2
   fail "configuring $preset failed"
@@ -31,7 +31,9 @@ compile() {
   local preset="$1"
   shift
   say "compiling $preset"
-  cmake --build "$project/build/$preset" --parallel "$jobs" ${1:+--target "$@"} >&2
+  # Two builds in one folder at a time would take each other's files away.
+  flock "$project/build/$preset.lock" cmake --build "$project/build/$preset" --parallel "$jobs" ${1:+--target "$@"} >&2 ||
+    fail "compiling $preset failed"
 }
 
 wasm_sources=(CMakeLists.txt CMakePresets.json cmake/BuildFlags.cmake cmake/Dependencies.cmake cmake/FindDependencies.cmake
@@ -57,6 +59,6 @@ build_package() {
   key="$(source_key "${package_sources[@]}" build/wasm/bindings/wasm/halftone-core.mjs build/wasm/bindings/wasm/halftone-core.wasm)"
   if up_to_date package "$key" bindings/js/dist/cli.js; then return 0; fi
   say "building the package and the page"
-  (cd "$project" && npm run --silent build >&2)
+  (cd "$project" && npm run --silent build >&2) || fail "building the package failed"
   stamp_done package "$key"
 }

@@ -14,11 +14,11 @@ suite_check() {
   step 'clang-tidy' check_tidy
 }
 
-# build_for_tests PRESET TARGET...: in a subshell, since configure ends the shell when it fails.
+# build_for_tests PRESET TARGET...: in a subshell, since a failure in it ends the shell.
 build_for_tests() {
   local preset="$1"
   shift
-  (configure "$preset" -DHALFTONE_BUILD_TESTS=ON) && compile "$preset" "$@"
+  (configure "$preset" -DHALFTONE_BUILD_TESTS=ON && compile "$preset" "$@")
 }
 
 # run_catch2 NAME COMMAND...: the report goes to $results/NAME.json, the usual text to the terminal.
