@@ -60,6 +60,28 @@ it('law 1: many requests, good and bad, each end once', async () => {
   expect(worker.load).toBe(0);
 });
 
+describe('law 2: a worker that dies rejects what is pending, and a new one can be started', () => {
+  it.each([
+    ['throws at its start', 'throw new Error("boom")', 'boom'],
+    [
+      'throws later',
+      'require("node:worker_threads").parentPort.on("message", () => { throw new Error("later"); })',
+      'later',
+    ],
+    ['ends by itself', 'process.exit(3)', 'ended by itself'],
+  ])('one that %s', async (_what, text, words) => {
+    const scripts = [{ text }, { file: new URL('worker.js', dist) }];
+    const dying = new Connection(() => startWorker(scripts.shift()!), { cancelGraceMs: GRACE_MS });
+    dying.connect();
+    const calls = [dying.call('live', null), dying.call('live', null)];
+    for (const call of calls) expect((await rejection(call)).message).toContain(words);
+    expect((await rejection(dying.call('live', null))).message).toContain(words);
+    dying.connect();
+    expect(await dying.call('live', null)).toBe(0);
+    dying.terminate();
+  });
+});
+
 describe('law 3', () => {
   it('a hello of another protocol fails clearly, and the worker can still be greeted', async () => {
     const error = await rejection(greet(PROTOCOL + 1));
