@@ -1,4 +1,5 @@
-// The list of what JavaScript sees: two handle classes, and functions that make them. See the headers for what each does.
+// The list of what JavaScript sees: two handle classes, and functions that make them. See the headers for
+// what each does.
 #include <emscripten/bind.h>
 
 #include <string>

@@ -13,7 +13,9 @@ constexpr std::string_view kMadeHere = "new/";        // paths of buffers that a
 
 val utf8(std::string_view text) { return val(std::string(text)); }
 
-Error bad_argument(std::string message) { return Error{ErrorCode::kInvalidState, std::move(message), "", ""}; }
+Error bad_argument(std::string message) {
+  return Error{ErrorCode::kInvalidState, std::move(message), "", ""};
+}
 
 Result<NumberFormat> format_option(const val& options, const char* key, NumberFormat otherwise) {
   const val given = options[key];
@@ -73,7 +75,8 @@ val bytes_to_js(std::span<const std::uint8_t> bytes) {
   return copy;
 }
 
-val pieces_to_js(const std::vector<std::span<const std::uint8_t>>& pieces, std::uint64_t offset, std::uint64_t length) {
+val pieces_to_js(const std::vector<std::span<const std::uint8_t>>& pieces, std::uint64_t offset,
+                 std::uint64_t length) {
   val copy = val::global("Uint8Array").new_(static_cast<double>(length));
   std::uint64_t start = 0;  // of the piece, in the whole
   for (const std::span<const std::uint8_t> piece : pieces) {
@@ -81,8 +84,10 @@ val pieces_to_js(const std::vector<std::span<const std::uint8_t>>& pieces, std::
     const std::uint64_t from = std::max(start, offset);
     const std::uint64_t to = std::min(end, offset + length);
     if (from < to) {
-      const auto part = piece.subspan(static_cast<std::size_t>(from - start), static_cast<std::size_t>(to - from));
-      copy.call<void>("set", val(emscripten::typed_memory_view(part.size(), part.data())), static_cast<double>(from - offset));
+      const auto part =
+          piece.subspan(static_cast<std::size_t>(from - start), static_cast<std::size_t>(to - from));
+      copy.call<void>("set", val(emscripten::typed_memory_view(part.size(), part.data())),
+                      static_cast<double>(from - offset));
     }
     start = end;
   }
@@ -120,7 +125,7 @@ std::vector<std::string> strings_from_js(const val& list) {
 }
 
 Result<void> floats_from_js(const val& array, std::vector<float>& into) {
-  if (!array.instanceof(val::global("Float32Array"))) {
+  if (!array.instanceof (val::global("Float32Array"))) {
     return Error{ErrorCode::kUnsupportedType, "A tensor of float32 values was expected.", "", ""};
   }
   into.resize(array["length"].as<std::size_t>());
@@ -130,7 +135,8 @@ Result<void> floats_from_js(const val& array, std::vector<float>& into) {
 }
 
 Result<std::uint64_t> size_from_js(double number) {
-  if (!(number >= 0) || number > kLargestExact || number != std::floor(number)) return bad_argument("A size is no whole number.");
+  if (!(number >= 0) || number > kLargestExact || number != std::floor(number))
+    return bad_argument("A size is no whole number.");
   return static_cast<std::uint64_t>(number);
 }
 
@@ -163,7 +169,8 @@ Result<std::optional<Encoding>> encoding_from_json(const std::string& json) {
 }
 
 Result<val> skeleton_to_js(const std::shared_ptr<const Model>& model) {
-  Result<WrittenModel> written = write_model(model, {.placement = WeightPlacement::kStoreReferences, .external_location = ""});
+  Result<WrittenModel> written =
+      write_model(model, {.placement = WeightPlacement::kStoreReferences, .external_location = ""});
   if (!written.ok()) return written.error();
   val buffers = val::array();
   for (const StoreBuffer& buffer : model->buffers()) {

@@ -1,6 +1,6 @@
 // Between C++ values and JavaScript ones. Results cross as plain objects: {ok: true, value} or
-// {ok: false, code, message, where, next}; nothing is thrown over the boundary, and bytes are copied out, never lent (but for
-// the loader's next part, which its caller fills at once).
+// {ok: false, code, message, where, next}; nothing is thrown over the boundary, and bytes are copied out,
+// never lent (but for the loader's next part, which its caller fills at once).
 #pragma once
 
 #include <emscripten/val.h>
@@ -29,8 +29,8 @@ val failure(const Error& error);
 Error out_of_memory();
 Error unexpected(const char* what);
 
-// Runs `work`, which returns a val made by success() or failure(); what it throws (memory that ran out, or a fault) becomes
-// a failure.
+// Runs `work`, which returns a val made by success() or failure(); what it throws (memory that ran out, or a
+// fault) becomes a failure.
 template <typename Work>
 val guarded(const Work& work) {
   try {
@@ -47,7 +47,8 @@ val guarded(const Work& work) {
 // A new Uint8Array with these bytes.
 val bytes_to_js(std::span<const std::uint8_t> bytes);
 // Concatenated pieces, from `offset`, at most `length` bytes, as a new Uint8Array.
-val pieces_to_js(const std::vector<std::span<const std::uint8_t>>& pieces, std::uint64_t offset, std::uint64_t length);
+val pieces_to_js(const std::vector<std::span<const std::uint8_t>>& pieces, std::uint64_t offset,
+                 std::uint64_t length);
 val strings_to_js(std::span<const std::string> strings);
 val warnings_to_js(std::span<const Warning> warnings);
 val number_or_null(std::optional<double> number);

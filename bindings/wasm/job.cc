@@ -6,7 +6,8 @@ namespace halftone::wasm {
 namespace {
 
 val not_of_this_kind() {
-  return failure(Error{ErrorCode::kInvalidState, "This job has no such step.", "", "This is a fault of Halftone; please report it."});
+  return failure(Error{ErrorCode::kInvalidState, "This job has no such step.", "",
+                       "This is a fault of Halftone; please report it."});
 }
 
 }  // namespace

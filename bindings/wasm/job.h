@@ -1,5 +1,6 @@
-// Work that JavaScript feeds piece by piece: one handle class, several kinds. A method that a kind doesn't have answers
-// kInvalidState. Every method returns a result object (see conversions.h). Dropping the handle drops the work.
+// Work that JavaScript feeds piece by piece: one handle class, several kinds. A method that a kind doesn't
+// have answers kInvalidState. Every method returns a result object (see conversions.h). Dropping the handle
+// drops the work.
 #pragma once
 
 #include <emscripten/val.h>
@@ -21,7 +22,8 @@ class Job {
   // A variant as a skeleton: kind "float", "variant" (of the site `name`), "simulated" or "quantized".
   virtual emscripten::val skeleton(const std::string& kind, const std::string& name);
   // Takes in values of tensor number `index`: a Float32Array, and for comparisons the other model's.
-  virtual emscripten::val feed(int index, const emscripten::val& values, const emscripten::val& dims_or_others);
+  virtual emscripten::val feed(int index, const emscripten::val& values,
+                               const emscripten::val& dims_or_others);
   // Bytes of part 0 (the model) or 1 (external data), as a new Uint8Array.
   virtual emscripten::val read(int part, double offset, double length);
   // What is known now.

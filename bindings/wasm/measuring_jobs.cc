@@ -15,8 +15,9 @@
 namespace halftone::wasm {
 namespace {
 
-
-Error no_such_tensor() { return Error{ErrorCode::kInvalidState, "The job has no tensor of this number.", "", ""}; }
+Error no_such_tensor() {
+  return Error{ErrorCode::kInvalidState, "The job has no tensor of this number.", "", ""};
+}
 
 // Jobs over a fixed list of tensors, with one scratch buffer for each side.
 template <typename Record>
@@ -76,7 +77,8 @@ class ScoreJob final : public TensorJob<PsnrAccumulator> {
     return guarded([&] {
       PsnrAccumulator* known = record(index);
       if (known == nullptr) return failure(no_such_tensor());
-      if (const Result<void> read = floats_from_js(expected, values_); !read.ok()) return failure(read.error());
+      if (const Result<void> read = floats_from_js(expected, values_); !read.ok())
+        return failure(read.error());
       if (const Result<void> read = floats_from_js(actual, others_); !read.ok()) return failure(read.error());
       const Result<void> added = known->add(values_, others_);
       return added.ok() ? success() : failure(added.error());
@@ -109,10 +111,13 @@ class ComparisonJob final : public TensorJob<Pair> {
     return guarded([&] {
       Pair* known = record(index);
       if (known == nullptr) return failure(no_such_tensor());
-      if (const Result<void> read = floats_from_js(expected, values_); !read.ok()) return failure(read.error());
+      if (const Result<void> read = floats_from_js(expected, values_); !read.ok())
+        return failure(read.error());
       if (const Result<void> read = floats_from_js(actual, others_); !read.ok()) return failure(read.error());
-      if (const Result<void> added = known->psnr.add(values_, others_); !added.ok()) return failure(added.error());
-      const Result<ErrorSums> sums = error_sums(std::span<const float>(values_), std::span<const float>(others_));
+      if (const Result<void> added = known->psnr.add(values_, others_); !added.ok())
+        return failure(added.error());
+      const Result<ErrorSums> sums =
+          error_sums(std::span<const float>(values_), std::span<const float>(others_));
       if (!sums.ok()) return failure(sums.error());
       known->sums.merge(sums.value());
       return success();
@@ -134,14 +139,16 @@ class ComparisonJob final : public TensorJob<Pair> {
 
 class ReportJob final : public Job {
  public:
-  ReportJob(std::string tensor, TensorReporter reporter) : tensor_(std::move(tensor)), reporter_(std::move(reporter)) {}
+  ReportJob(std::string tensor, TensorReporter reporter)
+      : tensor_(std::move(tensor)), reporter_(std::move(reporter)) {}
 
   val feed(int, const val& values, const val& dims) override {
     return guarded([&] {
       if (const Result<void> read = floats_from_js(values, values_); !read.ok()) return failure(read.error());
       std::vector<std::int64_t> shape;
       const std::size_t rank = dims["length"].as<std::size_t>();
-      for (std::size_t axis = 0; axis < rank; ++axis) shape.push_back(static_cast<std::int64_t>(dims[axis].as<double>()));
+      for (std::size_t axis = 0; axis < rank; ++axis)
+        shape.push_back(static_cast<std::int64_t>(dims[axis].as<double>()));
       const Result<void> added = reporter_.add(std::span<const float>(values_), shape);
       return added.ok() ? success() : failure(added.error());
     });
@@ -173,12 +180,13 @@ val create_comparison(int count) {
   return guarded([&] { return handle(std::make_shared<ComparisonJob>(count)); });
 }
 
-val create_report(const std::string& tensor, float min, float max, int bins, const std::string& encoding_json) {
+val create_report(const std::string& tensor, float min, float max, int bins,
+                  const std::string& encoding_json) {
   return guarded([&] {
     Result<std::optional<Encoding>> encoding = encoding_from_json(encoding_json);
     if (!encoding.ok()) return failure(encoding.error());
-    Result<TensorReporter> reporter =
-        TensorReporter::create({min, max}, bins > 0 ? static_cast<std::size_t>(bins) : 0, std::move(encoding).value());
+    Result<TensorReporter> reporter = TensorReporter::create(
+        {min, max}, bins > 0 ? static_cast<std::size_t>(bins) : 0, std::move(encoding).value());
     if (!reporter.ok()) return failure(reporter.error());
     return handle(std::make_shared<ReportJob>(tensor, std::move(reporter).value()));
   });

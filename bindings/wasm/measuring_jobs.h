@@ -9,8 +9,9 @@
 
 namespace halftone::wasm {
 
-// Min-max of `count` tensors. feed(index, values, _) answers null, or the index of the first NaN or infinity in `values`, which
-// then changed nothing. result(): [{min, max, values}] in order; an empty range has null for both ends.
+// Min-max of `count` tensors. feed(index, values, _) answers null, or the index of the first NaN or infinity
+// in `values`, which then changed nothing. result(): [{min, max, values}] in order; an empty range has null
+// for both ends.
 emscripten::val create_observers(int count);
 
 // PSNR of `count` tensors, feed(index, expected, actual) sample by sample. result(): [dB or null] in order.
@@ -20,6 +21,7 @@ emscripten::val create_scores(int count);
 emscripten::val create_comparison(int count);
 
 // feed(0, values, dims). result(): as ModelHandle::statistics.
-emscripten::val create_report(const std::string& tensor, float min, float max, int bins, const std::string& encoding_json);
+emscripten::val create_report(const std::string& tensor, float min, float max, int bins,
+                              const std::string& encoding_json);
 
 }  // namespace halftone::wasm

@@ -17,7 +17,9 @@
 namespace halftone::wasm {
 namespace {
 
-Error not_open() { return Error{ErrorCode::kInvalidState, "The model is not open yet.", "", "Wait until opening has ended."}; }
+Error not_open() {
+  return Error{ErrorCode::kInvalidState, "The model is not open yet.", "", "Wait until opening has ended."};
+}
 Error not_loading() { return Error{ErrorCode::kInvalidState, "The model is not being loaded.", "", ""}; }
 
 val named_json(const Result<Plan>& plan, const FileFacts& file) {
@@ -28,7 +30,8 @@ val named_json(const Result<Plan>& plan, const FileFacts& file) {
 double sample_bytes(const GraphTensor& tensor) {
   double count = 1;
   if (tensor.shape) {
-    for (const Dimension& dimension : *tensor.shape) count *= dimension.value > 0 ? static_cast<double>(dimension.value) : 1.0;
+    for (const Dimension& dimension : *tensor.shape)
+      count *= dimension.value > 0 ? static_cast<double>(dimension.value) : 1.0;
   }
   return count * static_cast<double>(sizeof(float));
 }
@@ -36,17 +39,19 @@ double sample_bytes(const GraphTensor& tensor) {
 Result<void> check_observable(const Graph& graph, const std::string& name) {
   const TensorId id = graph.find_tensor(name);
   if (id == kNone) {
-    return Error{ErrorCode::kInvalidPolicy, "The model has no tensor \"" + printable(name) + "\".", printable(name),
-                 "Take a name from the plan or from inspect."};
+    return Error{ErrorCode::kInvalidPolicy, "The model has no tensor \"" + printable(name) + "\".",
+                 printable(name), "Take a name from the plan or from inspect."};
   }
   const GraphTensor& tensor = graph.tensor(id);
   if (tensor.constant) {
-    return Error{ErrorCode::kInvalidPolicy, "\"" + printable(name) + "\" is a constant, which no sample changes.", printable(name),
+    return Error{ErrorCode::kInvalidPolicy,
+                 "\"" + printable(name) + "\" is a constant, which no sample changes.", printable(name),
                  "Ask for the statistics of a weight without samples."};
   }
   if (tensor.type != DataType::kFloat && tensor.type != DataType::kUndefined) {
     return Error{ErrorCode::kUnsupportedType,
-                 "\"" + printable(name) + "\" holds " + data_type_name(tensor.type) + ", and only float32 can be observed.",
+                 "\"" + printable(name) + "\" holds " + data_type_name(tensor.type) +
+                     ", and only float32 can be observed.",
                  printable(name), "Choose a float tensor."};
   }
   return {};
@@ -78,7 +83,8 @@ Result<std::vector<std::string>> target_names(const std::string& plan_json, cons
   return names;
 }
 
-// A tensor that is observed without being a site of the plan gets the encoding that the plan's options would give it.
+// A tensor that is observed without being a site of the plan gets the encoding that the plan's options would
+// give it.
 Site extra_site(const std::string& tensor, const PlanOptions& options) {
   Site site;
   site.tensor = tensor;
@@ -102,7 +108,8 @@ Result<Encodings> encodings_of(const Model& model, Plan& plan, std::span<const s
     if (!site.quantized || site.role != Role::kActivation) continue;
     if (const Result<void> added = add(site); !added.ok()) return added.error();
   }
-  if (const Result<void> completed = complete_encodings(model, plan, encodings); !completed.ok()) return completed.error();
+  if (const Result<void> completed = complete_encodings(model, plan, encodings); !completed.ok())
+    return completed.error();
   for (const std::string& tensor : observed) {
     if (encodings.find(tensor) != nullptr) continue;
     if (const Result<void> added = add(extra_site(tensor, plan.options)); !added.ok()) return added.error();
@@ -111,13 +118,15 @@ Result<Encodings> encodings_of(const Model& model, Plan& plan, std::span<const s
 }
 
 // Range, then histogram and noise of a whole constant.
-Result<TensorReport> report_of(const ConstantTensor& constant, std::size_t bins, std::optional<Encoding> encoding) {
+Result<TensorReport> report_of(const ConstantTensor& constant, std::size_t bins,
+                               std::optional<Encoding> encoding) {
   const Result<FloatView> values = FloatView::from_bytes(constant.bytes);
   if (!values.ok()) return values.error();
   const RangeStatistics range = range_of(values.value());
   Result<TensorReporter> reporter = TensorReporter::create({range.min, range.max}, bins, std::move(encoding));
   if (!reporter.ok()) return reporter.error();
-  if (const Result<void> added = reporter.value().add(values.value(), constant.dims); !added.ok()) return added.error();
+  if (const Result<void> added = reporter.value().add(values.value(), constant.dims); !added.ok())
+    return added.error();
   return reporter.value().report();
 }
 
@@ -137,7 +146,8 @@ val ModelHandle::create(double file_bytes) {
 
 val ModelHandle::next(double wanted) {
   const Result<std::uint64_t> bytes = size_from_js(wanted);
-  if (!loader_ || !bytes.ok()) return val(emscripten::typed_memory_view(0, static_cast<std::uint8_t*>(nullptr)));
+  if (!loader_ || !bytes.ok())
+    return val(emscripten::typed_memory_view(0, static_cast<std::uint8_t*>(nullptr)));
   const std::span<std::uint8_t> part = loader_->next(bytes.value());
   return val(emscripten::typed_memory_view(part.size(), part.data()));
 }
@@ -230,7 +240,8 @@ val ModelHandle::targets(const std::string& plan_json, const val& tensors) const
     if (!names.ok()) return failure(names.error());
     val list = val::array();
     for (const std::string& name : names.value()) {
-      if (const Result<void> checked = check_observable(model_->graph(), name); !checked.ok()) return failure(checked.error());
+      if (const Result<void> checked = check_observable(model_->graph(), name); !checked.ok())
+        return failure(checked.error());
       list.call<void>("push", target_to_js(model_->graph(), name));
     }
     return success(list);
@@ -247,15 +258,16 @@ val ModelHandle::outputs(const val& tensors) const {
   });
 }
 
-val ModelHandle::encodings(const std::string& plan_json, const val& tensors, const val& minima, const val& maxima,
-                           const val& facts) const {
+val ModelHandle::encodings(const std::string& plan_json, const val& tensors, const val& minima,
+                           const val& maxima, const val& facts) const {
   return guarded([&] {
     if (!model_) return failure(not_open());
     Result<Plan> plan = plan_from_json(plan_json);
     if (!plan.ok()) return failure(plan.error());
     std::unordered_map<std::string, MinMax> ranges;
     const std::vector<std::string> names = strings_from_js(tensors);
-    for (std::size_t i = 0; i < names.size(); ++i) ranges[names[i]] = {minima[i].as<float>(), maxima[i].as<float>()};
+    for (std::size_t i = 0; i < names.size(); ++i)
+      ranges[names[i]] = {minima[i].as<float>(), maxima[i].as<float>()};
     const Result<Encodings> made = encodings_of(*model_, plan.value(), names, ranges);
     if (!made.ok()) return failure(made.error());
     const FileFacts file{facts["name"].as<std::string>(), facts["sha256"].as<std::string>()};
@@ -269,13 +281,15 @@ val ModelHandle::statistics(const std::string& tensor, int bins, const std::stri
     if (!model_) return failure(not_open());
     const TensorId id = model_->graph().find_tensor(tensor);
     if (id == kNone || !model_->graph().tensor(id).constant) {
-      return failure(Error{ErrorCode::kInvalidPolicy, "\"" + printable(tensor) + "\" is no constant of the model.",
-                           printable(tensor), "Give samples to measure an activation."});
+      return failure(Error{ErrorCode::kInvalidPolicy,
+                           "\"" + printable(tensor) + "\" is no constant of the model.", printable(tensor),
+                           "Give samples to measure an activation."});
     }
     const Result<ConstantTensor> constant = model_->constant(id);
     if (!constant.ok()) return failure(constant.error());
     if (constant.value().type != DataType::kFloat) {
-      return failure(Error{ErrorCode::kUnsupportedType, "Only float32 tensors have statistics.", printable(tensor), ""});
+      return failure(
+          Error{ErrorCode::kUnsupportedType, "Only float32 tensors have statistics.", printable(tensor), ""});
     }
     Result<std::optional<Encoding>> encoding = encoding_from_json(encoding_json);
     if (!encoding.ok()) return failure(encoding.error());

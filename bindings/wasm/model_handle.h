@@ -12,8 +12,9 @@
 
 namespace halftone::wasm {
 
-// Every method returns a result object (see conversions.h) unless it says otherwise. After a failure while loading only
-// destruction makes sense. Methods on an open model answer kInvalidState before finish() succeeded.
+// Every method returns a result object (see conversions.h) unless it says otherwise. After a failure while
+// loading only destruction makes sense. Methods on an open model answer kInvalidState before finish()
+// succeeded.
 class ModelHandle {
  public:
   // A handle whose loader has room for a file of `file_bytes`; the value is the handle.
@@ -21,7 +22,8 @@ class ModelHandle {
 
   explicit ModelHandle(ModelLoader loader);
 
-  // A view of core memory, to be filled at once and then committed; empty when the file is complete. No result object.
+  // A view of core memory, to be filled at once and then committed; empty when the file is complete. No
+  // result object.
   emscripten::val next(double wanted);
   emscripten::val commit(double bytes);
   // [{location, minBytes}] of the external data files that are needed.
@@ -31,7 +33,8 @@ class ModelHandle {
 
   // Files' JSON as text.
   emscripten::val inspect(const std::string& name, const std::string& sha256) const;
-  emscripten::val plan(const emscripten::val& options, const std::string& name, const std::string& sha256) const;
+  emscripten::val plan(const emscripten::val& options, const std::string& name,
+                       const std::string& sha256) const;
   emscripten::val check_plan(const std::string& plan_json) const;
   // Names of the tensors that `choice` scores.
   emscripten::val scored(const std::string& choice) const;
@@ -40,8 +43,9 @@ class ModelHandle {
   // The model with these outputs added, as a skeleton.
   emscripten::val outputs(const emscripten::val& tensors) const;
   // {plan, encodings} as text. `tensors`, `minima` and `maxima` are the observed ranges.
-  emscripten::val encodings(const std::string& plan_json, const emscripten::val& tensors, const emscripten::val& minima,
-                            const emscripten::val& maxima, const emscripten::val& facts) const;
+  emscripten::val encodings(const std::string& plan_json, const emscripten::val& tensors,
+                            const emscripten::val& minima, const emscripten::val& maxima,
+                            const emscripten::val& facts) const;
   // Statistics of a constant.
   emscripten::val statistics(const std::string& tensor, int bins, const std::string& encoding_json) const;
 

@@ -60,7 +60,8 @@ TEST_CASE("a tensor report uses each channel's own scale", "[calibrate]") {
   encoding.scale = {1.0F, 0.01F};
   encoding.zero_point = {0, 0};
   TensorReporter reporter = made({0.0F, 100.0F}, 2, encoding);
-  const std::vector<float> values = {100.0F, 100.0F, 3.0F, 1.0F};  // [2, 2]: the second column reaches 1.27 only
+  const std::vector<float> values = {100.0F, 100.0F, 3.0F,
+                                     1.0F};  // [2, 2]: the second column reaches 1.27 only
   REQUIRE(reporter.add(std::span<const float>(values), std::vector<std::int64_t>{2, 2}).ok());
   CHECK(reporter.report().clipped == 0.25);
 }
@@ -80,7 +81,8 @@ TEST_CASE("a tensor report refuses what it can't show", "[calibrate]") {
   encoding.axis = 3;
   TensorReporter reporter = made({0.0F, 1.0F}, 8, encoding);
   const std::vector<float> values = {1.0F};
-  CHECK(reporter.add(std::span<const float>(values), std::vector<std::int64_t>{1}).error().code == ErrorCode::kShapeMismatch);
+  CHECK(reporter.add(std::span<const float>(values), std::vector<std::int64_t>{1}).error().code ==
+        ErrorCode::kShapeMismatch);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ Reach reach_of(const QuantGrid& grid, std::size_t scale_index) {
   const NumberFormatInfo& format = number_format_info(grid.format);
   const std::int64_t zero = grid.zero_points.empty() ? 0 : grid.zero_points[scale_index];
   const float scale = grid.scales[scale_index];
-  return {static_cast<float>(format.lowest - zero) * scale, static_cast<float>(format.highest - zero) * scale};
+  return {static_cast<float>(format.lowest - zero) * scale,
+          static_cast<float>(format.highest - zero) * scale};
 }
 
 // A value within half a step of the last code is rounded, not clipped.
@@ -48,9 +49,11 @@ std::uint64_t count_clipped(FloatView values, const QuantGrid& grid) {
 TensorReporter::TensorReporter(MinMax range, std::size_t bins, std::optional<Encoding> encoding)
     : range_(range), bins_(bins, 0), encoding_(std::move(encoding)) {}
 
-Result<TensorReporter> TensorReporter::create(MinMax range, std::size_t bins, std::optional<Encoding> encoding) {
+Result<TensorReporter> TensorReporter::create(MinMax range, std::size_t bins,
+                                              std::optional<Encoding> encoding) {
   if (bins == 0 || bins > kMostBins) {
-    return Error{ErrorCode::kInvalidPolicy, "A histogram has 1 to 65536 bins.", "", "Choose a number in that range."};
+    return Error{ErrorCode::kInvalidPolicy, "A histogram has 1 to 65536 bins.", "",
+                 "Choose a number in that range."};
   }
   if (range.empty() || !std::isfinite(range.min) || !std::isfinite(range.max)) {
     return Error{ErrorCode::kNonFinite, "There is no finite value to make a histogram of.", "", ""};
@@ -75,7 +78,8 @@ Result<void> TensorReporter::add(FloatView values, std::span<const std::int64_t>
 Result<void> TensorReporter::add_noise(FloatView values, std::span<const std::int64_t> dims) {
   const std::optional<std::int64_t> axis =
       encoding_->axis < 0 ? std::nullopt : std::optional<std::int64_t>(encoding_->axis);
-  const Result<QuantGrid> grid = quant_grid(encoding_->format, dims, axis, encoding_->scale, encoding_->zero_point);
+  const Result<QuantGrid> grid =
+      quant_grid(encoding_->format, dims, axis, encoding_->scale, encoding_->zero_point);
   if (!grid.ok()) return grid.error();
   quantized_.resize(values.size());
   const MutableFloatView quantized{std::span<float>(quantized_)};
