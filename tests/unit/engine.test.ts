@@ -1,5 +1,5 @@
 // The whole way through the package on small graphs, in Node, with onnxruntime-web.
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -424,6 +424,26 @@ describe('quantizing', () => {
       await other.close();
     }
     expect(Buffer.compare(bytes[0]!, bytes[1]!)).toBe(0);
+  });
+
+  it('with external data: Node finds the second file beside the first, and both forms compute the same', async () => {
+    await withGraph('g01_res_identity', async ({ model, plan, encodings, samples }) => {
+      const apart = await model.quantize(plan, encodings, { externalData: 'w.data' });
+      const folder = mkdtempSync(join(tmpdir(), 'halftone-external-'));
+      const path = join(folder, 'apart.onnx');
+      writeFileSync(path, new Uint8Array(await apart.model.arrayBuffer()));
+      writeFileSync(join(folder, 'w.data'), new Uint8Array(await apart.externalData!.arrayBuffer()));
+      const outputs = [];
+      for (const source of [{ path }, (await model.quantize(plan, encodings)).model]) {
+        const opened = await engine.open(source);
+        const { y } = await opened.run(await samples.load(1), { optimization: 'default' });
+        outputs.push([...(y!.data as Float32Array)]);
+        await opened.close();
+      }
+      rmSync(folder, { recursive: true });
+      expect(outputs[0]).toEqual(outputs[1]);
+      expect(outputs[0]!.some((value) => value !== 0)).toBe(true);
+    });
   });
 
   it('with external data: the second file is found by its name', async () => {
