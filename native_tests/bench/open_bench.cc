@@ -1,9 +1,10 @@
-// Opening a large model against copying its bytes once: time (best of five, file in the page cache) and peak memory.
+// Opening a large model against copying its bytes once: time (best of five, file in the page cache) and peak
+// memory.
 //
 //   halftone_bench_open_bench [--json] [--bytes N] [--folder DIR]
 //
-// Makes its own model of N bytes (1 GB): a chain of MatMul over weights of 4 MiB. One memcpy into fresh memory is the yardstick,
-// since any way to have the file in memory costs at least that.
+// Makes its own model of N bytes (1 GB): a chain of MatMul over weights of 4 MiB. One memcpy into fresh
+// memory is the yardstick, since any way to have the file in memory costs at least that.
 #include <unistd.h>
 
 #include <algorithm>
@@ -156,9 +157,12 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void print_line(const Options& options, const char* name, double value, const char* unit, const char* ratio_to, double ratio) {
+void print_line(const Options& options, const char* name, double value, const char* unit,
+                const char* ratio_to, double ratio) {
   if (options.json) {
-    std::printf(R"({"name":"%s","value":%.6g,"unit":"%s","ratio_to":"%s","ratio":%.4f})" "\n", name, value, unit, ratio_to, ratio);
+    std::printf(R"({"name":"%s","value":%.6g,"unit":"%s","ratio_to":"%s","ratio":%.4f})"
+                "\n",
+                name, value, unit, ratio_to, ratio);
   } else {
     std::printf("%.3f x %-12s %s: %.6g %s\n", ratio, ratio_to, name, value, unit);
   }
@@ -196,24 +200,27 @@ int measure(const Options& options, const std::string& path) {
   bool opened = true;
   for (int round = 0; round < kRounds; ++round) {
     std::unique_ptr<std::uint8_t[]> fresh;
-    copy_seconds = std::min(copy_seconds, seconds_of([&] {
-      fresh.reset(new std::uint8_t[count]);  // not initialised: the copy is what touches it first
-      std::memcpy(fresh.get(), source.get(), count);
-    }));
-    opened = opened && std::equal(fresh.get(), fresh.get() + 64, source.get());  // keeps the copy from being optimised away
+    copy_seconds = std::min(
+        copy_seconds, seconds_of([&] {
+          fresh.reset(new std::uint8_t[count]);  // not initialised: the copy is what touches it first
+          std::memcpy(fresh.get(), source.get(), count);
+        }));
+    opened = opened && std::equal(fresh.get(), fresh.get() + 64,
+                                  source.get());  // keeps the copy from being optimised away
     fresh.reset();
     std::shared_ptr<const Model> model;
     open_seconds = std::min(open_seconds, seconds_of([&] {
-      auto result = open_model_file(path);
-      if (result) model = result.value();
-    }));
+                              auto result = open_model_file(path);
+                              if (result) model = result.value();
+                            }));
     opened = opened && model != nullptr;
   }
   if (!opened) return fail("The benchmark's model couldn't be opened again.");
   print_line(options, "open", open_seconds, "s", "memcpy", open_seconds / copy_seconds);
   if (before && peak && *peak > *before) {
     const auto growth = static_cast<double>(*peak - *before);
-    print_line(options, "open_peak_memory", growth, "bytes", "file", growth / static_cast<double>(file_bytes));
+    print_line(options, "open_peak_memory", growth, "bytes", "file",
+               growth / static_cast<double>(file_bytes));
   }
   return 0;
 }
@@ -245,7 +252,8 @@ int run(int argc, char** argv) {
   const std::string path = options.folder + "/halftone_open_bench_" + std::to_string(::getpid()) + ".onnx";
   const std::uint64_t tensors = std::max<std::uint64_t>(1, options.bytes / kTensorBytes);
   const bool made = ModelMaker(path).make(tensors);
-  const int status = made ? measure(options, path) : fail("The benchmark's model can't be written to " + path + ".");
+  const int status =
+      made ? measure(options, path) : fail("The benchmark's model can't be written to " + path + ".");
   static_cast<void>(std::remove(path.c_str()));
   return status;
 }

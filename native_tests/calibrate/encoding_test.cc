@@ -40,9 +40,11 @@ ModelBuilder one_gemm(const std::vector<float>& weights, const std::vector<float
 }  // namespace
 
 TEST_CASE("Activation scales are those of onnxruntime's tool", "[calibrate]") {
-  // The cast scale would give zero point 127 here; the double one gives -0.5, to even 0, so 128 - see the spec.
+  // The cast scale would give zero point 127 here; the double one gives -0.5, to even 0, so 128 - see the
+  // spec.
   CHECK(encoded(activation_site(NumberFormat::kUint8), {-1.0F, 1.0F}).zero_point[0] == 128);
-  CHECK(encoded(activation_site(NumberFormat::kUint8), {-1.0F, 1.0F}).scale[0] == static_cast<float>(2.0 / 255.0));
+  CHECK(encoded(activation_site(NumberFormat::kUint8), {-1.0F, 1.0F}).scale[0] ==
+        static_cast<float>(2.0 / 255.0));
   // The range always includes 0.
   const Encoding above = encoded(activation_site(NumberFormat::kUint8), {2.0F, 5.1F});
   CHECK(above.zero_point[0] == 0);
@@ -53,7 +55,8 @@ TEST_CASE("Activation scales are those of onnxruntime's tool", "[calibrate]") {
   CHECK(symmetric.zero_point[0] == 0);
   CHECK(symmetric.scale[0] == static_cast<float>(4.0 / 254.0));
   CHECK(encoded(activation_site(NumberFormat::kUint8, true), {-1.0F, 2.0F}).zero_point[0] == 127);
-  CHECK(encoded(activation_site(NumberFormat::kInt16), {-1.0F, 1.0F}).scale[0] == static_cast<float>(2.0 / 65535.0));
+  CHECK(encoded(activation_site(NumberFormat::kInt16), {-1.0F, 1.0F}).scale[0] ==
+        static_cast<float>(2.0 / 65535.0));
   // A tensor of zeros.
   const Encoding zeros = encoded(activation_site(NumberFormat::kUint8), {0.0F, 0.0F});
   CHECK(zeros.scale[0] == 1.0F);
@@ -63,7 +66,8 @@ TEST_CASE("Activation scales are those of onnxruntime's tool", "[calibrate]") {
 TEST_CASE("A range that isn't one is refused by tensor", "[calibrate]") {
   const float infinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const MinMax range : {MinMax{}, MinMax{-1.0F, infinity}, MinMax{-infinity, 1.0F}, MinMax{nan, 1.0F}, MinMax{0.0F, nan}}) {
+  for (const MinMax range :
+       {MinMax{}, MinMax{-1.0F, infinity}, MinMax{-infinity, 1.0F}, MinMax{nan, 1.0F}, MinMax{0.0F, nan}}) {
     const Result<Encoding> encoding = activation_encoding(activation_site(NumberFormat::kUint8), range);
     REQUIRE_FALSE(encoding.ok());
     CHECK(encoding.error().code == ErrorCode::kNonFinite);
@@ -73,7 +77,8 @@ TEST_CASE("A range that isn't one is refused by tensor", "[calibrate]") {
 
 TEST_CASE("Weight scales come from the weight, channel by channel", "[calibrate]") {
   // Columns: (1, -2), (0, 0), (-0.5, 0.25).
-  const std::shared_ptr<const Model> model = one_gemm({1.0F, 0.0F, -0.5F, -2.0F, 0.0F, 0.25F}, {0, 0, 0}).open();
+  const std::shared_ptr<const Model> model =
+      one_gemm({1.0F, 0.0F, -0.5F, -2.0F, 0.0F, 0.25F}, {0, 0, 0}).open();
   const Plan plan = plan_of(*model);
   Site site = site_of(plan, "w");
   const auto scales = [&] {

@@ -69,7 +69,8 @@ TEST_CASE("A plan survives its file", "[exchange]") {
   const Result<Plan> back = plan_from_json(text);
   REQUIRE(back.ok());
   CHECK(plan_to_json(back.value(), kFile) == text);
-  CHECK(back.value().opset_needed == 13);  // per-channel scales; not in the file, since it follows from the sites
+  CHECK(back.value().opset_needed ==
+        13);  // per-channel scales; not in the file, since it follows from the sites
   const Site& weight = back.value().sites.at(0);
   CHECK(weight.tensor == "w\"<b>\n");
   CHECK(weight.consumers.at(1).node == "@y");

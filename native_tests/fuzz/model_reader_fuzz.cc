@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as a model. What opens must be writable, and what is written must open again as the same bytes.
-// The ordinary tests replay a small corpus through it (fuzz/corpus_replay_test.cc).
+// libFuzzer target: any bytes as a model. What opens must be writable, and what is written must open again as
+// the same bytes. The ordinary tests replay a small corpus through it (fuzz/corpus_replay_test.cc).
 #include "fuzz/model_reader_fuzz.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ void fill(ModelLoader& loader) {
     const std::span<std::uint8_t> part = loader.next(1000);
     if (part.empty()) return;
     std::fill(part.begin(), part.end(), std::uint8_t{0x3F});
-    if (const Result<void> committed = loader.commit(part.size()); !committed) broken("commit", committed.error());
+    if (const Result<void> committed = loader.commit(part.size()); !committed)
+      broken("commit", committed.error());
   }
 }
 
@@ -42,7 +43,8 @@ Result<std::shared_ptr<const Model>> open(std::span<const std::uint8_t> bytes) {
   if (!external) return external.error();
   for (const ExternalFile& file : external.value()) {
     if (file.min_bytes > kMaxExternalBytes) return loader.finish();  // an error: the file is missing
-    if (const Result<void> begun = loader.begin_external(file.location, file.min_bytes); !begun) return begun.error();
+    if (const Result<void> begun = loader.begin_external(file.location, file.min_bytes); !begun)
+      return begun.error();
     fill(loader);
   }
   return loader.finish();
@@ -68,10 +70,12 @@ bool read_and_write_again(std::span<const std::uint8_t> bytes) {
   const Result<std::shared_ptr<const Model>> again = open(first);
   if (!again) broken("opening what was written", again.error());
   if (written_bytes(again.value()) != first) broken("writing twice gave different bytes", {});
-  for (const WeightPlacement placement : {WeightPlacement::kExternalFile, WeightPlacement::kStoreReferences}) {
+  for (const WeightPlacement placement :
+       {WeightPlacement::kExternalFile, WeightPlacement::kStoreReferences}) {
     const Result<WrittenModel> written = write_model(model.value(), {placement, "weights.bin"});
     // Lists of integers are decoded only here, so a damaged one shows here.
-    if (!written && written.error().code != ErrorCode::kInvalidGraph) broken("write outside", written.error());
+    if (!written && written.error().code != ErrorCode::kInvalidGraph)
+      broken("write outside", written.error());
   }
   return true;
 }

@@ -1,5 +1,5 @@
-// halftone-inspect: what a model is, as JSON; and the same model written again. For hostile files and large models, without
-// JavaScript in the way. Exit status: 0, 1 (bad input; one sentence on stderr) or 2 (usage).
+// halftone-inspect: what a model is, as JSON; and the same model written again. For hostile files and large
+// models, without JavaScript in the way. Exit status: 0, 1 (bad input; one sentence on stderr) or 2 (usage).
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -38,7 +38,9 @@ struct Options {
 bool parse_arguments(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    std::string* value = argument == "-o" ? &options.json : argument == "--write" ? &options.written : nullptr;
+    std::string* value = argument == "-o"        ? &options.json
+                         : argument == "--write" ? &options.written
+                                                 : nullptr;
     if (value != nullptr) {
       if (++i == argc || !value->empty()) return false;
       *value = argv[i];
@@ -65,12 +67,14 @@ Result<void> write_again(const std::shared_ptr<const Model>& model, const Option
   const Result<WrittenModel> written = write_model(model, how);
   if (!written) return written.error();
   if (Result<void> done = write_rope(written.value().model, options.written); !done) return done;
-  return options.external ? write_rope(written.value().external_data, options.written + ".data") : Result<void>{};
+  return options.external ? write_rope(written.value().external_data, options.written + ".data")
+                          : Result<void>{};
 }
 
 Result<void> write_summary(const std::string& json, const std::string& path) {
   if (path.empty()) {
-    const bool printed = std::fwrite(json.data(), 1, json.size(), stdout) == json.size() && std::fputc('\n', stdout) != EOF;
+    const bool printed =
+        std::fwrite(json.data(), 1, json.size(), stdout) == json.size() && std::fputc('\n', stdout) != EOF;
     if (printed && std::fflush(stdout) == 0) return {};
     return Error{ErrorCode::kInvalidState, "The summary can't be written to standard output.", "", ""};
   }
@@ -96,7 +100,10 @@ Result<void> inspect(const Options& options) {
 
 std::string error_json(const Error& error) {
   nlohmann::ordered_json json;
-  json["error"] = {{"code", error_code_name(error.code)}, {"message", error.message}, {"where", error.where}, {"next", error.next}};
+  json["error"] = {{"code", error_code_name(error.code)},
+                   {"message", error.message},
+                   {"where", error.where},
+                   {"next", error.next}};
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

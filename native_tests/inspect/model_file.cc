@@ -51,7 +51,8 @@ class InputFile {
 };
 
 Error unreadable(ErrorCode code, const std::string& path) {
-  return {code, "The file \"" + printable(path) + "\" can't be read: " + std::strerror(errno) + ".", printable(path), ""};
+  return {code, "The file \"" + printable(path) + "\" can't be read: " + std::strerror(errno) + ".",
+          printable(path), ""};
 }
 
 Result<void> fill(ModelLoader& loader, const InputFile& file, const std::string& path, ErrorCode code,
@@ -80,7 +81,8 @@ Result<std::shared_ptr<const Model>> open_model_file(const std::string& path, co
   Result<ModelLoader> created = ModelLoader::create(*bytes);
   if (!created) return created.error();
   ModelLoader& loader = created.value();
-  if (const Result<void> filled = fill(loader, file, path, ErrorCode::kNotOnnx, observe); !filled) return filled.error();
+  if (const Result<void> filled = fill(loader, file, path, ErrorCode::kNotOnnx, observe); !filled)
+    return filled.error();
   const Result<std::vector<ExternalFile>> external = loader.parse();
   if (!external) return external.error();
   for (const ExternalFile& wanted : external.value()) {
@@ -88,7 +90,8 @@ Result<std::shared_ptr<const Model>> open_model_file(const std::string& path, co
     const InputFile data(beside);
     const std::optional<std::uint64_t> data_bytes = data.size();
     if (!data_bytes) return unreadable(ErrorCode::kExternalDataMissing, beside);
-    if (const Result<void> begun = loader.begin_external(wanted.location, *data_bytes); !begun) return begun.error();
+    if (const Result<void> begun = loader.begin_external(wanted.location, *data_bytes); !begun)
+      return begun.error();
     const Result<void> filled = fill(loader, data, beside, ErrorCode::kExternalDataMissing, {});
     if (!filled) return filled.error();
   }
@@ -97,7 +100,8 @@ Result<std::shared_ptr<const Model>> open_model_file(const std::string& path, co
 
 Result<void> write_rope(const ByteRope& rope, const std::string& path) {
   const auto failure = [&path] {
-    return Error{ErrorCode::kInvalidState, "The file \"" + printable(path) + "\" can't be written: " + std::strerror(errno) + ".",
+    return Error{ErrorCode::kInvalidState,
+                 "The file \"" + printable(path) + "\" can't be written: " + std::strerror(errno) + ".",
                  printable(path), ""};
   };
   std::FILE* file = std::fopen(path.c_str(), "wb");

@@ -18,7 +18,8 @@ constexpr std::array<std::uint32_t, 64> kRoundConstants = {
     0x748f82eeU, 0x78a5636fU, 0x84c87814U, 0x8cc70208U, 0x90befffaU, 0xa4506cebU, 0xbef9a3f7U, 0xc67178f2U};
 
 std::uint32_t load_big_endian(const std::uint8_t* bytes) {
-  return (std::uint32_t{bytes[0]} << 24U) | (std::uint32_t{bytes[1]} << 16U) | (std::uint32_t{bytes[2]} << 8U) | bytes[3];
+  return (std::uint32_t{bytes[0]} << 24U) | (std::uint32_t{bytes[1]} << 16U) |
+         (std::uint32_t{bytes[2]} << 8U) | bytes[3];
 }
 
 }  // namespace
@@ -75,7 +76,8 @@ std::string Sha256::finish() {
   const std::size_t zeros = (block_bytes_ < kLengthAt ? kLengthAt : kLengthAt + 64) - block_bytes_ - 1;
   std::array<std::uint8_t, 128> padding{};
   padding[0] = 0x80;
-  for (std::size_t i = 0; i < 8; ++i) padding[1 + zeros + i] = static_cast<std::uint8_t>(bits >> (56 - 8 * i));
+  for (std::size_t i = 0; i < 8; ++i)
+    padding[1 + zeros + i] = static_cast<std::uint8_t>(bits >> (56 - 8 * i));
   update({padding.data(), zeros + 9});
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string hex;

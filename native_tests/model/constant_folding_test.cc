@@ -199,7 +199,8 @@ TEST_CASE("long chains that cost a pass each are left to the runtime", "[model][
     node.add_output("c" + std::to_string(i + 1));
   }
   const auto model = open_proto(proto);
-  CHECK(constant_values<float>(*model, "c" + std::to_string(kMaxFoldSteps)) == std::vector<float>{1, 2, 3, 4, 5, 6});
+  CHECK(constant_values<float>(*model, "c" + std::to_string(kMaxFoldSteps)) ==
+        std::vector<float>{1, 2, 3, 4, 5, 6});
   CHECK_FALSE(tensor(*model, "c" + std::to_string(kMaxFoldSteps + 1)).constant);
 }
 
@@ -235,7 +236,8 @@ TEST_CASE("small values of every field and type are read", "[model][constant]") 
 }
 
 TEST_CASE("large typed data is decoded from the store", "[model][constant]") {
-  onnx::ModelProto proto = parse_text(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[1] x) => (float[1] y) { y = Relu(x) })");
+  onnx::ModelProto proto = parse_text(
+      R"(<ir_version: 8, opset_import: ["" : 17]> g (float[1] x) => (float[1] y) { y = Relu(x) })");
   onnx::TensorProto& codes = *proto.mutable_graph()->add_initializer();
   codes.set_name("codes");
   codes.set_data_type(onnx::TensorProto::INT8);
@@ -244,18 +246,21 @@ TEST_CASE("large typed data is decoded from the store", "[model][constant]") {
   const auto model = open_proto(proto);
   const auto read = constant_values<std::int8_t>(*model, "codes");
   REQUIRE(read.size() == 3000);
-  for (int i = 0; i < 3000; ++i) REQUIRE(read[static_cast<std::size_t>(i)] == static_cast<std::int8_t>(i % 256 - 128));
+  for (int i = 0; i < 3000; ++i)
+    REQUIRE(read[static_cast<std::size_t>(i)] == static_cast<std::int8_t>(i % 256 - 128));
 }
 
 TEST_CASE("casts of floats to integers truncate, saturate, and make NaN zero", "[model][constant]") {
   constexpr float kInf = std::numeric_limits<float>::infinity();
-  const std::vector<float> from = {1.9F, -1.9F, -0.5F, 300.0F, -300.0F, 3e9F, -3e9F, 1e30F, kInf, -kInf, std::nanf("")};
+  const std::vector<float> from = {1.9F,  -1.9F, -0.5F, 300.0F, -300.0F,      3e9F,
+                                   -3e9F, 1e30F, kInf,  -kInf,  std::nanf("")};
   CHECK(cast<float, std::int8_t>(from, DataType::kFloat, DataType::kInt8) ==
         std::vector<std::int8_t>{1, -1, 0, 127, -128, 127, -128, 127, 127, -128, 0});
   CHECK(cast<float, std::uint8_t>(from, DataType::kFloat, DataType::kUint8) ==
         std::vector<std::uint8_t>{1, 0, 0, 255, 0, 255, 0, 255, 255, 0, 0});
   CHECK(cast<float, std::int32_t>(from, DataType::kFloat, DataType::kInt32) ==
-        std::vector<std::int32_t>{1, -1, 0, 300, -300, 2147483647, -2147483647 - 1, 2147483647, 2147483647, -2147483647 - 1, 0});
+        std::vector<std::int32_t>{1, -1, 0, 300, -300, 2147483647, -2147483647 - 1, 2147483647, 2147483647,
+                                  -2147483647 - 1, 0});
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   CHECK(cast<double, std::int64_t>({9.2e18, 9.3e18, -9.3e18}, DataType::kDouble, DataType::kInt64) ==
         std::vector<std::int64_t>{9'200'000'000'000'000'000, kMax, -kMax - 1});
@@ -268,7 +273,8 @@ TEST_CASE("casts between integers cut, casts to float round", "[model][constant]
         std::vector<float>{16'777'216.0F, 16'777'220.0F});
   CHECK(cast<double, float>({0.1, 1e300}, DataType::kDouble, DataType::kFloat) ==
         std::vector<float>{0.1F, std::numeric_limits<float>::infinity()});
-  CHECK(cast<std::uint8_t, float>({0, 1, 2}, DataType::kBool, DataType::kFloat) == std::vector<float>{0, 1, 1});
+  CHECK(cast<std::uint8_t, float>({0, 1, 2}, DataType::kBool, DataType::kFloat) ==
+        std::vector<float>{0, 1, 1});
 }
 
 TEST_CASE("every float16 widens exactly", "[model][constant]") {
@@ -283,7 +289,8 @@ TEST_CASE("every float16 widens exactly", "[model][constant]") {
       CHECK((fraction == 0 ? std::isinf(wide[i]) : std::isnan(wide[i])));
       continue;
     }
-    const double exact = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024.0 + fraction, exponent - 25);
+    const double exact =
+        exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024.0 + fraction, exponent - 25);
     if (static_cast<double>(wide[i]) != sign * exact || std::signbit(wide[i]) != (sign < 0)) {
       INFO(i);
       REQUIRE(static_cast<double>(wide[i]) == sign * exact);

@@ -11,7 +11,9 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-std::vector<std::uint8_t> float_bytes(std::initializer_list<float> values) { return bytes_of(std::vector<float>(values)); }
+std::vector<std::uint8_t> float_bytes(std::initializer_list<float> values) {
+  return bytes_of(std::vector<float>(values));
+}
 
 std::shared_ptr<const Model> finish(ModelEditor& editor) {
   Result<std::shared_ptr<const Model>> made = std::move(editor).finish();
@@ -57,8 +59,9 @@ TEST_CASE("Q and DQ pairs go where they are put, and the result is a sound model
   quantize(editor, *base, "x");
   quantize(editor, *base, "r");
   const auto made = finish(editor);
-  CHECK(node_texts(*made) == Texts{"QuantizeLinear>x_QuantizeLinear_Output", "DequantizeLinear>x_DequantizeLinear_Output",
-                                   "MatMul>h", "Relu>r", "QuantizeLinear>r_QuantizeLinear_Output",
+  CHECK(node_texts(*made) == Texts{"QuantizeLinear>x_QuantizeLinear_Output",
+                                   "DequantizeLinear>x_DequantizeLinear_Output", "MatMul>h", "Relu>r",
+                                   "QuantizeLinear>r_QuantizeLinear_Output",
                                    "DequantizeLinear>r_DequantizeLinear_Output", "MatMul>y"});
   CHECK(objection(made) == "");
   CHECK(type_text(*made, "x_QuantizeLinear_Output") == "uint8[1,2]");
@@ -87,8 +90,8 @@ TEST_CASE("a graph output keeps its name when its producer is quantized", "[mode
   editor.insert_after(2, {"QuantizeLinear", "", "", {raw, "s"}, {"y_codes"}, {}});
   editor.insert_after(2, {"DequantizeLinear", "", "", {"y_codes", "s"}, {"y"}, {}});
   const auto made = finish(editor);
-  CHECK(node_texts(*made) == Texts{"MatMul>h", "Relu>r", "MatMul>y_QuantizeLinear_Input", "QuantizeLinear>y_codes",
-                                   "DequantizeLinear>y"});
+  CHECK(node_texts(*made) == Texts{"MatMul>h", "Relu>r", "MatMul>y_QuantizeLinear_Input",
+                                   "QuantizeLinear>y_codes", "DequantizeLinear>y"});
   CHECK(objection(made) == "");
   CHECK(type_text(*made, "y_QuantizeLinear_Input") == "float32[1,2]");
   CHECK(tensor(*made, "y").graph_output);
@@ -97,7 +100,9 @@ TEST_CASE("a graph output keeps its name when its producer is quantized", "[mode
 TEST_CASE("nodes stand in the order of the calls at each place", "[model][editor]") {
   const auto base = open_proto(two_layers());
   ModelEditor editor(base);
-  const auto relu = [](const char* from, const char* to) { return NewNode{"Relu", "", "", {from}, {to}, {}}; };
+  const auto relu = [](const char* from, const char* to) {
+    return NewNode{"Relu", "", "", {from}, {to}, {}};
+  };
   editor.insert_before(kNone, relu("y", "end1"));
   editor.insert_before(1, relu("h", "before1"));
   editor.insert_front(relu("x", "front1"));
@@ -107,13 +112,15 @@ TEST_CASE("nodes stand in the order of the calls at each place", "[model][editor
   editor.insert_front(relu("front1", "front2"));
   editor.insert_before(kNone, relu("end1", "end2"));
   const auto made = finish(editor);
-  CHECK(node_texts(*made) == Texts{"Relu>front1", "Relu>front2", "MatMul>h", "Relu>before1", "Relu>before2", "Relu>r",
-                                   "Relu>after1", "Relu>after2", "MatMul>y", "Relu>end1", "Relu>end2"});
+  CHECK(node_texts(*made) == Texts{"Relu>front1", "Relu>front2", "MatMul>h", "Relu>before1", "Relu>before2",
+                                   "Relu>r", "Relu>after1", "Relu>after2", "MatMul>y", "Relu>end1",
+                                   "Relu>end2"});
   CHECK(type_text(*made, "end2") == "float32[1,2]");
 }
 
 TEST_CASE("fresh names avoid every tensor and node, in bodies too, and each other", "[model][editor]") {
-  onnx::ModelProto proto = parse_text(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[2] x, bool c) => (float[2] y) {
+  onnx::ModelProto proto =
+      parse_text(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[2] x, bool c) => (float[2] y) {
       y = If(c) <then_branch = t () => (float[2] inner) { inner = Relu(x) }, else_branch = e () => (float[2] q) { q = Relu(x) }>
     })");
   name_nodes(proto, {"branch"});
@@ -216,7 +223,8 @@ TEST_CASE("removing a node takes its constants and declarations along", "[model]
 }
 
 TEST_CASE("attributes, outputs and metadata are set", "[model][editor]") {
-  onnx::ModelProto proto = parse_text(R"(<ir_version: 8, opset_import: ["" : 13], metadata_props: ["author" : "me"]>
+  onnx::ModelProto proto =
+      parse_text(R"(<ir_version: 8, opset_import: ["" : 13], metadata_props: ["author" : "me"]>
     g (float[2,2] x) => (float[2,2] y) { t = Transpose<perm = [0, 1]>(x)  y = LeakyRelu(t) })");
   const auto base = open_proto(proto);
   ModelEditor editor(base);
@@ -234,7 +242,8 @@ TEST_CASE("attributes, outputs and metadata are set", "[model][editor]") {
   REQUIRE(made->graph().outputs().size() == 2);
   CHECK(tensor(*made, "t").graph_output);
   CHECK_FALSE(written(made).graph().output(1).has_type());
-  CHECK(made->info().metadata == std::vector<std::pair<std::string, std::string>>{{"author", "you"}, {"tool", "halftone"}});
+  CHECK(made->info().metadata ==
+        std::vector<std::pair<std::string, std::string>>{{"author", "you"}, {"tool", "halftone"}});
   CHECK(made->info().producer_name == "halftone");
   CHECK(made->info().producer_version == "1");
 }
@@ -246,7 +255,8 @@ TEST_CASE("functions, unknown fields and annotations survive an edit", "[model][
   std::string wire = proto.SerializeAsString();
   wire += std::string("\xFA\x7F\x05") + "extra";  // field 2047, which no version has
   REQUIRE(proto.ParseFromString(wire));
-  for (const char* name : {"a", "y"}) proto.mutable_graph()->add_quantization_annotation()->set_tensor_name(name);
+  for (const char* name : {"a", "y"})
+    proto.mutable_graph()->add_quantization_annotation()->set_tensor_name(name);
   const auto base = open_proto(proto);
   ModelEditor editor(base);
   editor.remove_node(1);
@@ -272,7 +282,8 @@ TEST_CASE("weights are shared, and new ones go with the model that has them", "[
   std::shared_ptr<const Model> made;
   {
     ModelEditor editor(base);
-    REQUIRE(editor.add_initializer("new_big", DataType::kInt8, {2000}, std::vector<std::uint8_t>(2000, 7)).ok());
+    REQUIRE(
+        editor.add_initializer("new_big", DataType::kInt8, {2000}, std::vector<std::uint8_t>(2000, 7)).ok());
     made = finish(editor);
   }
   CHECK(data(*made, "big").data() == data(*base, "big").data());
@@ -324,17 +335,26 @@ TEST_CASE("edits that can't be are refused with a reason", "[model][editor]") {
     CHECK(made.error().code == ErrorCode::kInvalidGraph);
     return made.error().message;
   };
-  CHECK(refuse([](ModelEditor& e) { e.redirect_input({0, 0}, "lost"); }).find("\"lost\"") != std::string::npos);
+  CHECK(refuse([](ModelEditor& e) {
+          e.redirect_input({0, 0}, "lost");
+        }).find("\"lost\"") != std::string::npos);
   CHECK(refuse([](ModelEditor& e) { e.redirect_input({0, 0}, "y"); }).find("cycle") != std::string::npos);
-  CHECK(refuse([](ModelEditor& e) { e.redirect_input({9, 0}, "x"); }).find("doesn't exist") != std::string::npos);
-  CHECK(refuse([](ModelEditor& e) { e.redirect_input({0, 5}, "x"); }).find("doesn't exist") != std::string::npos);
-  CHECK(refuse([](ModelEditor& e) { e.rename_output(0, -1, "n"); }).find("doesn't exist") != std::string::npos);
+  CHECK(refuse([](ModelEditor& e) {
+          e.redirect_input({9, 0}, "x");
+        }).find("doesn't exist") != std::string::npos);
+  CHECK(refuse([](ModelEditor& e) {
+          e.redirect_input({0, 5}, "x");
+        }).find("doesn't exist") != std::string::npos);
+  CHECK(refuse([](ModelEditor& e) { e.rename_output(0, -1, "n"); }).find("doesn't exist") !=
+        std::string::npos);
   CHECK(refuse([](ModelEditor& e) { e.remove_node(-5); }).find("doesn't exist") != std::string::npos);
-  CHECK(refuse([](ModelEditor& e) { e.insert_after(3, {"Relu", "", "", {"x"}, {"n"}, {}}); }).find("doesn't exist") !=
-        std::string::npos);
+  CHECK(refuse([](ModelEditor& e) {
+          e.insert_after(3, {"Relu", "", "", {"x"}, {"n"}, {}});
+        }).find("doesn't exist") != std::string::npos);
   CHECK(refuse([](ModelEditor& e) { e.remove_node(1); }).find("\"r\"") != std::string::npos);
-  CHECK(refuse([](ModelEditor& e) { e.insert_front({"Relu", "", "", {"x"}, {"h"}, {}}); }).find("defined twice") !=
-        std::string::npos);
+  CHECK(refuse([](ModelEditor& e) {
+          e.insert_front({"Relu", "", "", {"x"}, {"h"}, {}});
+        }).find("defined twice") != std::string::npos);
   CHECK(refuse([](ModelEditor& e) {
           e.insert_before(kNone, {"Relu", "", "", {"x"}, {"late"}, {}});
           e.redirect_input({0, 0}, "late");

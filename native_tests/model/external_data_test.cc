@@ -37,11 +37,12 @@ Bytes slice(const Bytes& bytes, std::size_t offset, std::size_t length) {
 TEST_CASE("tensors of several external files are found where the model says", "[model][external]") {
   const Bytes a = pattern(10'000, 3);
   const Bytes b = pattern(500, 4);
-  const ReadModel model = read_or_fail(
-      model_of({external_floats("first", 1000, "a.bin", 4096, 4000), external_floats("no_offset", 100, "sub/b.bin", -1, 400),
-                external_floats("no_length", 100, "sub/b.bin", 100, -1), external_floats("overlaps", 200, "a.bin", 4100, 800),
-                external_floats("nothing", 0, "a.bin", 0, 0)}),
-      {{"a.bin", a}, {"sub/b.bin", b}});
+  const ReadModel model = read_or_fail(model_of({external_floats("first", 1000, "a.bin", 4096, 4000),
+                                                 external_floats("no_offset", 100, "sub/b.bin", -1, 400),
+                                                 external_floats("no_length", 100, "sub/b.bin", 100, -1),
+                                                 external_floats("overlaps", 200, "a.bin", 4100, 800),
+                                                 external_floats("nothing", 0, "a.bin", 0, 0)}),
+                                       {{"a.bin", a}, {"sub/b.bin", b}});
   REQUIRE(model.external_files.size() == 2);
   CHECK(model.external_files[0].location == "a.bin");
   CHECK(model.external_files[0].min_bytes == 8096);
@@ -56,7 +57,8 @@ TEST_CASE("tensors of several external files are found where the model says", "[
 
 TEST_CASE("external data comes inside as raw_data", "[model][external]") {
   const Bytes a = pattern(5000, 3);
-  const ReadModel model = read_or_fail(model_of({external_floats("w", 1000, "a.bin", 16, 4000)}), {{"a.bin", a}});
+  const ReadModel model =
+      read_or_fail(model_of({external_floats("w", 1000, "a.bin", 16, 4000)}), {{"a.bin", a}});
   const Result<WrittenModel> written = write(model);
   REQUIRE(written.ok());
   onnx::ModelProto parsed;
@@ -69,10 +71,10 @@ TEST_CASE("external data comes inside as raw_data", "[model][external]") {
 }
 
 TEST_CASE("tensors that share bytes share them in a new data file", "[model][external]") {
-  const ReadModel model =
-      read_or_fail(model_of({external_floats("w", 1000, "a.bin", 0, 4000), external_floats("tied", 1000, "a.bin", 0, 4000),
-                             external_floats("other", 1000, "a.bin", 4, 4000)}),
-                   {{"a.bin", pattern(5000, 3)}});
+  const ReadModel model = read_or_fail(
+      model_of({external_floats("w", 1000, "a.bin", 0, 4000), external_floats("tied", 1000, "a.bin", 0, 4000),
+                external_floats("other", 1000, "a.bin", 4, 4000)}),
+      {{"a.bin", pattern(5000, 3)}});
   const Result<WrittenModel> written = write(model, {WeightPlacement::kExternalFile, "new.bin"});
   REQUIRE(written.ok());
   CHECK(written.value().external_data.size() == 4032 + 4000);  // 4000 rounded up to 64, and the other one
@@ -84,9 +86,9 @@ TEST_CASE("tensors that share bytes share them in a new data file", "[model][ext
 TEST_CASE("an external file may have a name that the store uses itself", "[model][external]") {
   const Bytes a = pattern(4000, 3);
   const Bytes b = pattern(4000, 4);
-  ReadModel model = read_or_fail(
-      model_of({external_floats("w", 1000, "model", 0, 4000), external_floats("v", 1000, "./new//0", 0, 4000)}),
-      {{"model", a}, {"new/0", b}});
+  ReadModel model = read_or_fail(model_of({external_floats("w", 1000, "model", 0, 4000),
+                                           external_floats("v", 1000, "./new//0", 0, 4000)}),
+                                 {{"model", a}, {"new/0", b}});
   CHECK(model.store->add_new(pattern(8, 5)) == "new/0");
   CHECK(tensor_bytes(model, 0) == a);
   CHECK(tensor_bytes(model, 1) == b);
@@ -96,7 +98,8 @@ TEST_CASE("more than 2 GiB doesn't fit into one file", "[model][external]") {
   // The same megabytes many times: nothing is copied, so nothing is large but the sum.
   constexpr std::int64_t kFloats = 4'000'000;
   std::vector<onnx::TensorProto> tensors;
-  for (int i = 0; i < 140; ++i) tensors.push_back(external_floats("w" + std::to_string(i), kFloats, "a.bin", 0, 4 * kFloats));
+  for (int i = 0; i < 140; ++i)
+    tensors.push_back(external_floats("w" + std::to_string(i), kFloats, "a.bin", 0, 4 * kFloats));
   const ReadModel model = read_or_fail(model_of(tensors), {{"a.bin", Bytes(4 * kFloats)}});
   const Result<WrittenModel> inside = write(model);
   REQUIRE_FALSE(inside.ok());
@@ -108,9 +111,10 @@ TEST_CASE("more than 2 GiB doesn't fit into one file", "[model][external]") {
 
 TEST_CASE("locations outside the model's folder are refused", "[model][external]") {
   for (const std::string& location :
-       {std::string("/etc/passwd"), std::string("../w.bin"), std::string("a/../../w.bin"), std::string("a/.."),
-        std::string("..\\w.bin"), std::string("a\\w.bin"), std::string("C:w.bin"), std::string("c:/w.bin"),
-        std::string("\\\\server\\share"), std::string("w\0.bin", 6), std::string(), std::string("."), std::string("./")}) {
+       {std::string("/etc/passwd"), std::string("../w.bin"), std::string("a/../../w.bin"),
+        std::string("a/.."), std::string("..\\w.bin"), std::string("a\\w.bin"), std::string("C:w.bin"),
+        std::string("c:/w.bin"), std::string("\\\\server\\share"), std::string("w\0.bin", 6), std::string(),
+        std::string("."), std::string("./")}) {
     INFO(printable(location));
     const Result<ReadModel> model = read(model_of({external_floats("w", 4, location, 0, 16)}));
     REQUIRE_FALSE(model.ok());
@@ -129,9 +133,9 @@ TEST_CASE("offsets and lengths that make no sense are refused", "[model][externa
   };
   CHECK(with("0", "16").ok());
   for (const auto& [offset, length] :
-       {std::pair{"-1", "16"}, std::pair{"0x10", "16"}, std::pair{"", "16"}, std::pair{"99999999999999999999", "16"},
-        std::pair{"18446744073709551610", "16"}, std::pair{"0", "15"}, std::pair{"0", "17"}, std::pair{"0", "16 "},
-        std::pair{"0", "-16"}}) {
+       {std::pair{"-1", "16"}, std::pair{"0x10", "16"}, std::pair{"", "16"},
+        std::pair{"99999999999999999999", "16"}, std::pair{"18446744073709551610", "16"},
+        std::pair{"0", "15"}, std::pair{"0", "17"}, std::pair{"0", "16 "}, std::pair{"0", "-16"}}) {
     INFO(offset << " " << length);
     const Result<ReadModel> model = with(offset, length);
     REQUIRE_FALSE(model.ok());

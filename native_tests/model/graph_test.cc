@@ -1,4 +1,5 @@
-// The graph index: ids, producers, consumers, order, labels; and every way in which a graph can contradict itself.
+// The graph index: ids, producers, consumers, order, labels; and every way in which a graph can contradict
+// itself.
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
@@ -17,7 +18,8 @@ std::vector<std::string> tensor_names(const Graph& graph) {
 
 // relu_0 -> relu_1 -> …, with `count` nodes.
 onnx::ModelProto chain(int count) {
-  onnx::ModelProto model = parse_text(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[2] t0) => (float[2] y) { y = Relu(t0) })");
+  onnx::ModelProto model = parse_text(
+      R"(<ir_version: 8, opset_import: ["" : 17]> g (float[2] t0) => (float[2] y) { y = Relu(t0) })");
   onnx::GraphProto& graph = *model.mutable_graph();
   graph.clear_node();
   graph.mutable_output(0)->set_name("t" + std::to_string(count));
@@ -158,7 +160,8 @@ TEST_CASE("a graph output that is listed twice counts once", "[model][graph]") {
 }
 
 TEST_CASE("contradictions are refused with node and tensor", "[model][graph][hostile]") {
-  const std::string head = R"(<ir_version: 8, opset_import: ["" : 17]> g (float[2] x, bool c) => (float[2] y) )";
+  const std::string head =
+      R"(<ir_version: 8, opset_import: ["" : 17]> g (float[2] x, bool c) => (float[2] y) )";
   struct Case {
     const char* what;
     const char* nodes;
@@ -168,25 +171,28 @@ TEST_CASE("contradictions are refused with node and tensor", "[model][graph][hos
   const Case cases[] = {
       {"cycle", "{ a = Add(x, b)  b = Relu(a)  y = Relu(b) }",
        "The graph has a cycle: node \"@b\" (Relu) depends on its own result through the tensor \"a\".", "a"},
-      {"self", "{ y = Add(x, y) }", "The graph has a cycle: node \"@y\" (Add) depends on its own result through the tensor \"y\".",
-       "y"},
+      {"self", "{ y = Add(x, y) }",
+       "The graph has a cycle: node \"@y\" (Add) depends on its own result through the tensor \"y\".", "y"},
       {"cycle through a body",
-       "{ y = If(c) <then_branch = t () => (float[2] p) { p = Relu(y) }, else_branch = e () => (float[2] q) { q = Relu(x) }> }",
+       "{ y = If(c) <then_branch = t () => (float[2] p) { p = Relu(y) }, else_branch = e () => (float[2] q) "
+       "{ q = Relu(x) }> }",
        "The graph has a cycle: node \"@y\" (If) depends on its own result through the tensor \"y\".", "y"},
       {"cycle in a body",
-       "{ y = If(c) <then_branch = t () => (float[2] p) { p = Relu(p) }, else_branch = e () => (float[2] q) { q = Relu(x) }> }",
+       "{ y = If(c) <then_branch = t () => (float[2] p) { p = Relu(p) }, else_branch = e () => (float[2] q) "
+       "{ q = Relu(x) }> }",
        "The graph has a cycle: node \"@p\" (Relu) depends on its own result through the tensor \"p\".", "p"},
-      {"two producers", "{ y = Relu(x)  y = Abs(x) }", "The tensor \"y\" is defined twice, the second time by node \"@y\" (Abs).",
-       "y"},
+      {"two producers", "{ y = Relu(x)  y = Abs(x) }",
+       "The tensor \"y\" is defined twice, the second time by node \"@y\" (Abs).", "y"},
       {"an input overwritten", "{ x = Relu(c)  y = Abs(x) }",
        "The tensor \"x\" is defined twice, the second time by node \"@x\" (Relu).", "x"},
       {"no producer", "{ y = Add(x, lost) }",
        "Node \"@y\" (Add) reads the tensor \"lost\", which nothing in the model produces.", "lost"},
       {"no producer in a body",
-       "{ y = If(c) <then_branch = t () => (float[2] p) { p = Relu(lost) }, else_branch = e () => (float[2] q) { q = Relu(x) }> }",
+       "{ y = If(c) <then_branch = t () => (float[2] p) { p = Relu(lost) }, else_branch = e () => (float[2] "
+       "q) { q = Relu(x) }> }",
        "Node \"@y\" (If) reads the tensor \"lost\", which nothing in the model produces.", "lost"},
-      {"no graph output", "{ z = Relu(x) }", "The list of graph outputs reads the tensor \"y\", which nothing in the model produces.",
-       "y"},
+      {"no graph output", "{ z = Relu(x) }",
+       "The list of graph outputs reads the tensor \"y\", which nothing in the model produces.", "y"},
   };
   for (const Case& bad : cases) {
     INFO(bad.what);
@@ -203,10 +209,12 @@ TEST_CASE("doubled initializers and inputs are refused", "[model][graph][hostile
     g (float[1] x) => (float[1] y) <float[1] w = {1}> { y = Add(x, w) })");
   onnx::ModelProto doubled = proto;
   *doubled.mutable_graph()->add_initializer() = proto.graph().initializer(0);
-  CHECK(open_error(doubled).message == "The tensor \"w\" is defined twice, the second time by an initializer.");
+  CHECK(open_error(doubled).message ==
+        "The tensor \"w\" is defined twice, the second time by an initializer.");
   doubled = proto;
   *doubled.mutable_graph()->add_input() = proto.graph().input(0);
-  CHECK(open_error(doubled).message == "The tensor \"x\" is defined twice, the second time by a graph input.");
+  CHECK(open_error(doubled).message ==
+        "The tensor \"x\" is defined twice, the second time by a graph input.");
 }
 
 TEST_CASE("hostile names are made printable in messages", "[model][graph][hostile]") {
@@ -260,7 +268,8 @@ TEST_CASE("bodies may be nested, but not without end", "[model][graph][hostile]"
 }
 
 TEST_CASE("the model tells about itself", "[model][graph]") {
-  const auto model = open_text(R"(<ir_version: 8, opset_import: ["" : 17], producer_name: "maker", producer_version: "3",
+  const auto model =
+      open_text(R"(<ir_version: 8, opset_import: ["" : 17], producer_name: "maker", producer_version: "3",
       metadata_props: ["author" : "me"]>
     g (float[2] x, bool c) => (float[2] y) <float[2] w = {1,2}, int8[3] q = {1,2,3}, float s = {0.5}> {
       d = DequantizeLinear(q, s)

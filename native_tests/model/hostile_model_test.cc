@@ -1,4 +1,5 @@
-// Damaged and hostile files: always an error with a place, never a crash, never a model that isn't what the file says.
+// Damaged and hostile files: always an error with a place, never a crash, never a model that isn't what the
+// file says.
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -42,13 +43,15 @@ TEST_CASE("a model cut at any byte is refused, or its graph is complete", "[mode
   const onnx::ModelProto whole = model_with_everything();
   const std::string graph = read(file).value().skeleton.graph().SerializeAsString();
   std::size_t opened = 0;
-  // Every cut of the first and last bytes, and every 37th between: the middle is one long tensor after another.
+  // Every cut of the first and last bytes, and every 37th between: the middle is one long tensor after
+  // another.
   for (std::size_t cut = 0; cut < file.size(); cut += cut < 2000 || cut + 2000 > file.size() ? 1U : 37U) {
     const Bytes head(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(cut));
     const Result<ReadModel> model = read(head);
     if (!model.ok()) {
       const ErrorCode code = model.error().code;
-      REQUIRE((code == ErrorCode::kTruncated || code == ErrorCode::kNotOnnx || code == ErrorCode::kInvalidGraph));
+      REQUIRE(
+          (code == ErrorCode::kTruncated || code == ErrorCode::kNotOnnx || code == ErrorCode::kInvalidGraph));
       continue;
     }
     // Cut between two fields behind the graph: nothing in the file says that something is missing.
@@ -65,7 +68,8 @@ TEST_CASE("a small model cut at every byte", "[model][hostile]") {
     INFO("cut at " << cut);
     const Error error = error_of({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(cut)});
     // The opset comes last: cut in front of it, the file is a message without a fault but no model.
-    CHECK((error.code == ErrorCode::kTruncated || error.code == ErrorCode::kNotOnnx || error.code == ErrorCode::kInvalidGraph));
+    CHECK((error.code == ErrorCode::kTruncated || error.code == ErrorCode::kNotOnnx ||
+           error.code == ErrorCode::kInvalidGraph));
   }
 }
 
@@ -77,7 +81,8 @@ TEST_CASE("every byte of a model set to other values never breaks the reader", "
   const Bytes file = serialize(model);
   std::size_t refused = 0;
   for (std::size_t at = 0; at < file.size(); ++at) {
-    for (const std::uint8_t value : {std::uint8_t{0x00}, std::uint8_t{0x0B}, std::uint8_t{0x7F}, std::uint8_t{0xFF}}) {
+    for (const std::uint8_t value :
+         {std::uint8_t{0x00}, std::uint8_t{0x0B}, std::uint8_t{0x7F}, std::uint8_t{0xFF}}) {
       Bytes changed = file;
       changed[at] = value;
       const Result<ReadModel> read_back = read(changed, {{"weights.bin", pattern(16, 0)}});
@@ -102,7 +107,8 @@ TEST_CASE("random changes never break the reader", "[model][hostile]") {
   for (int round = 0; round < 300; ++round) {
     Bytes changed = file;
     const std::size_t changes = 1 + random() % 8;
-    for (std::size_t i = 0; i < changes; ++i) changed[random() % changed.size()] = static_cast<std::uint8_t>(random());
+    for (std::size_t i = 0; i < changes; ++i)
+      changed[random() % changed.size()] = static_cast<std::uint8_t>(random());
     if (round % 3 == 0) changed.resize(random() % changed.size());
     const Result<ReadModel> model = read(changed);
     if (model.ok()) CHECK(write(model.value()).ok());
@@ -113,7 +119,8 @@ TEST_CASE("lengths that point outside", "[model][hostile]") {
   std::string tag;
   append_tag(tag, 5, WireType::kLength);  // of the graph: an initializer
   SECTION("of the file") {
-    for (const std::uint64_t length : {std::uint64_t{1000}, std::uint64_t{UINT32_MAX}, std::uint64_t{INT64_MAX}, UINT64_MAX}) {
+    for (const std::uint64_t length :
+         {std::uint64_t{1000}, std::uint64_t{UINT32_MAX}, std::uint64_t{INT64_MAX}, UINT64_MAX}) {
       std::string graph = tag;
       append_varint(graph, length);
       const Error error = error_of(with_graph(graph));
@@ -161,7 +168,8 @@ TEST_CASE("groups: kept when sound, refused when not", "[model][hostile]") {
     return wire;
   };
   CHECK(read(with_graph(nested(kMaxGroupDepth, kMaxGroupDepth))).ok());
-  CHECK(error_of(with_graph(nested(kMaxGroupDepth + 1, kMaxGroupDepth + 1))).code == ErrorCode::kInvalidGraph);
+  CHECK(error_of(with_graph(nested(kMaxGroupDepth + 1, kMaxGroupDepth + 1))).code ==
+        ErrorCode::kInvalidGraph);
   CHECK(error_of(with_graph(nested(1'000'000, 0))).code == ErrorCode::kInvalidGraph);
   CHECK_FALSE(read(with_graph(nested(2, 1))).ok());
   CHECK(error_of(with_graph(nested(1, 2))).code == ErrorCode::kInvalidGraph);
@@ -284,8 +292,9 @@ TEST_CASE("references to the store can't be forged", "[model][hostile]") {
   tensor.add_dims(4);
   tensor.set_data_type(onnx::TensorProto::FLOAT);
   tensor.set_name("w");
-  for (const auto& [key, value] : {std::pair{"halftone.path", "model"}, std::pair{"halftone.offset", "0"},
-                                   std::pair{"halftone.length", "999999999"}, std::pair{"halftone.field", "0"}}) {
+  for (const auto& [key, value] :
+       {std::pair{"halftone.path", "model"}, std::pair{"halftone.offset", "0"},
+        std::pair{"halftone.length", "999999999"}, std::pair{"halftone.field", "0"}}) {
     onnx::StringStringEntryProto* entry = tensor.add_external_data();
     entry->set_key(key);
     entry->set_value(value);

@@ -39,7 +39,8 @@ TEST_CASE("slices of any size give the same model", "[model][loader]") {
   onnx::ModelProto proto = minimal_model();
   *proto.mutable_graph()->add_initializer() = raw_floats("w", 3000);
   const Bytes file = serialize(proto);
-  for (const std::size_t slice : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, file.size(), file.size() + 1}) {
+  for (const std::size_t slice :
+       {std::size_t{1}, std::size_t{7}, std::size_t{4096}, file.size(), file.size() + 1}) {
     ModelLoader loader = loader_for(file);
     feed(loader, file, slice);
     const auto external = loader.parse();

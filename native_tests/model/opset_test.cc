@@ -65,11 +65,13 @@ TEST_CASE("from 9 to 13: attributes become inputs, names stay", "[model][opset]"
   std::memcpy(&six, high.value().bytes.data(), sizeof(float));
   CHECK(six == 6.0F);
   CHECK(int64_constant(*made, graph.node(graph.find_node("up")).inputs[1]) == std::vector<std::int64_t>{0});
-  CHECK(int64_constant(*made, graph.node(graph.find_node("slice")).inputs[2]) == std::vector<std::int64_t>{3});
+  CHECK(int64_constant(*made, graph.node(graph.find_node("slice")).inputs[2]) ==
+        std::vector<std::int64_t>{3});
   // What didn't change kept its attributes.
   const AttributeView* kernel = graph.attribute(graph.find_node("pool"), "kernel_shape");
   REQUIRE(kernel != nullptr);
-  CHECK(std::vector<std::int64_t>(kernel->ints.begin(), kernel->ints.end()) == std::vector<std::int64_t>{2, 2});
+  CHECK(std::vector<std::int64_t>(kernel->ints.begin(), kernel->ints.end()) ==
+        std::vector<std::int64_t>{2, 2});
   CHECK(type_text(*made, "s") == "float32[1,3,4,4]");
   CHECK(type_text(*made, "c") == "float32[1,3,8,8]");
 }
@@ -85,7 +87,8 @@ TEST_CASE("from 11 to 13: reductions, splits, and Softmax over several axes", "[
   const auto made = raise(open_proto(proto), 13);
   CHECK(objection(made) == "");
   const Graph& graph = made->graph();
-  CHECK(int64_constant(*made, graph.node(graph.find_node("split")).inputs[1]) == std::vector<std::int64_t>{1, 3});
+  CHECK(int64_constant(*made, graph.node(graph.find_node("split")).inputs[1]) ==
+        std::vector<std::int64_t>{1, 3});
   CHECK(graph.int_attribute(graph.find_node("sum"), "keepdims", 1) == 0);
   CHECK(graph.int_attribute(graph.find_node("split"), "axis", 0) == 1);
   // Flattened before, back in shape after; the graph output keeps its name, the node its own.
@@ -95,7 +98,8 @@ TEST_CASE("from 11 to 13: reductions, splits, and Softmax over several axes", "[
 }
 
 TEST_CASE("from 13 to 21: nothing that is the same is touched", "[model][opset]") {
-  onnx::ModelProto proto = parse_text(R"(<ir_version: 7, opset_import: ["" : 13, "com.acme" : 3], producer_name: "maker">
+  onnx::ModelProto proto =
+      parse_text(R"(<ir_version: 7, opset_import: ["" : 13, "com.acme" : 3], producer_name: "maker">
     g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {1, 2, 3, 4}> {
       k = Constant<value = float[2] {0.5, 0.25}>()
       h = MatMul(x, w)
@@ -135,7 +139,8 @@ TEST_CASE("bodies are converted with what they read from outside", "[model][opse
   const onnx::ModelProto proto = written(made);
   for (const auto& attribute : proto.graph().node(0).attribute()) {
     INFO(attribute.name());
-    REQUIRE(attribute.g().initializer_size() + attribute.g().node_size() > 2 - (attribute.name() == "then_branch" ? 1 : 0));
+    REQUIRE(attribute.g().initializer_size() + attribute.g().node_size() >
+            2 - (attribute.name() == "then_branch" ? 1 : 0));
     const onnx::NodeProto& sum = attribute.g().node(attribute.g().node_size() - 1);
     CHECK(sum.op_type() == "ReduceSum");
     CHECK(sum.input_size() == 2);
@@ -166,27 +171,33 @@ TEST_CASE("an old model whose conversion makes constants is raised, too", "[mode
 }
 
 TEST_CASE("functions follow if their operators mean the same", "[model][opset]") {
-  const std::string head = R"(<ir_version: 8, opset_import: ["" : 13, "own" : 1]> g (float[2] x) => (y) { y = own.f(x) })";
-  const auto same = open_text(head + R"(<domain: "own", opset_import: ["" : 13]> f(i) => (o) { o = MatMul(i, i) })");
+  const std::string head =
+      R"(<ir_version: 8, opset_import: ["" : 13, "own" : 1]> g (float[2] x) => (y) { y = own.f(x) })";
+  const auto same =
+      open_text(head + R"(<domain: "own", opset_import: ["" : 13]> f(i) => (o) { o = MatMul(i, i) })");
   const auto made = raise(same, 21);
   CHECK(written(made).functions(0).opset_import(0).version() == 21);
-  const auto other = open_text(head + R"(<domain: "own", opset_import: ["" : 13]> f(i) => (o) { o = ReduceMean<axes = [0]>(i) })");
+  const auto other = open_text(
+      head + R"(<domain: "own", opset_import: ["" : 13]> f(i) => (o) { o = ReduceMean<axes = [0]>(i) })");
   const Error error = raise_error(other, 21);
   CHECK(error.code == ErrorCode::kUnsupportedOpset);
   CHECK(error.message.find("\"f\"") != std::string::npos);
 }
 
 TEST_CASE("what can't be raised is refused with a reason", "[model][opset]") {
-  const auto base = open_text(R"(<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (float[2] y) { y = Relu(x) })");
+  const auto base =
+      open_text(R"(<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (float[2] y) { y = Relu(x) })");
   CHECK(raise(base, 13)->data() == base->data());
   CHECK(raise_error(base, 12).message.find("lowering") != std::string::npos);
   CHECK(raise_error(base, 23).message.find("newer") != std::string::npos);
-  const auto unknown = open_text(R"(<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (y) { y = Nonsense(x) })");
+  const auto unknown =
+      open_text(R"(<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (y) { y = Nonsense(x) })");
   CHECK(raise_error(unknown, 17).message.find("\"@y\" (Nonsense)") != std::string::npos);
   const auto ancient = open_text(R"(<ir_version: 3, opset_import: ["" : 6]>
     g (float[2,2] x) => (y) { y = Add<axis = 0, broadcast = 1>(x, x) })");
   CHECK(raise_error(ancient, 13).code == ErrorCode::kUnsupportedOpset);
-  const auto foreign = open_text(R"(<ir_version: 8, opset_import: ["own" : 1]> g (float[2] x) => (y) { y = own.F(x) })");
+  const auto foreign =
+      open_text(R"(<ir_version: 8, opset_import: ["own" : 1]> g (float[2] x) => (y) { y = own.F(x) })");
   CHECK(raise_error(foreign, 13).code == ErrorCode::kUnsupportedOpset);
   const auto impossible = open_text(R"(<ir_version: 8, opset_import: ["" : 13]>
     g (float[2] x, float[1] s) => (y, m, v) { y, m, v = BatchNormalization(x, s, s, s, s) })");

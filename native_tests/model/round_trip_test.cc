@@ -55,10 +55,13 @@ void each_tensor(onnx::ModelProto& model, const TensorVisitor& visit) {
 
 // Bytes of the tensor's numbers as protobuf writes them.
 std::size_t encoded_bytes(const onnx::TensorProto& tensor) {
-  std::size_t bytes = tensor.raw_data().size() + sizeof(float) * static_cast<std::size_t>(tensor.float_data_size()) +
+  std::size_t bytes = tensor.raw_data().size() +
+                      sizeof(float) * static_cast<std::size_t>(tensor.float_data_size()) +
                       sizeof(double) * static_cast<std::size_t>(tensor.double_data_size());
-  for (const std::int32_t value : tensor.int32_data()) bytes += varint_size(static_cast<std::uint64_t>(std::int64_t{value}));
-  for (const std::int64_t value : tensor.int64_data()) bytes += varint_size(static_cast<std::uint64_t>(value));
+  for (const std::int32_t value : tensor.int32_data())
+    bytes += varint_size(static_cast<std::uint64_t>(std::int64_t{value}));
+  for (const std::int64_t value : tensor.int64_data())
+    bytes += varint_size(static_cast<std::uint64_t>(value));
   for (const std::uint64_t value : tensor.uint64_data()) bytes += varint_size(value);
   return bytes;
 }
@@ -117,7 +120,8 @@ TEST_CASE("writing shares the store's bytes instead of copying them", "[model]")
   std::uint64_t shared = 0;
   for (const std::span<const std::uint8_t> piece : written.model.pieces()) {
     const std::less_equal<> before;
-    if (before(store.data(), piece.data()) && before(piece.data() + piece.size(), store.data() + store.size())) {
+    if (before(store.data(), piece.data()) &&
+        before(piece.data() + piece.size(), store.data() + store.size())) {
       shared += piece.size();
     } else {
       CHECK(piece.size() < 40'000);
@@ -215,7 +219,8 @@ TEST_CASE("data that isn't in one piece stays inside and keeps its meaning", "[m
   // The tensor again, its floats as two packed chunks and five single ones.
   const onnx::TensorProto floats = typed_floats("w", 1000);
   const auto float_bytes = [&](int first, int count) {
-    return std::string_view(reinterpret_cast<const char*>(floats.float_data().data() + first), static_cast<std::size_t>(count) * 4);
+    return std::string_view(reinterpret_cast<const char*>(floats.float_data().data() + first),
+                            static_cast<std::size_t>(count) * 4);
   };
   std::string parts = tensor->SerializeAsString();
   append_text_field(parts, 4, float_bytes(0, 600));
@@ -275,8 +280,9 @@ TEST_CASE("a model without tensors, and one without nodes, come back byte by byt
 
 TEST_CASE("names of any bytes come back as they were", "[model]") {
   onnx::ModelProto model = minimal_model();
-  for (const std::string& name : {std::string("\0\x01\n\r\x1b[31m", 8), std::string("<img src=x onerror=alert(1)>"),
-                                 std::string("\xff\xfe\xc3"), std::string(5000, 'n')}) {
+  for (const std::string& name :
+       {std::string("\0\x01\n\r\x1b[31m", 8), std::string("<img src=x onerror=alert(1)>"),
+        std::string("\xff\xfe\xc3"), std::string(5000, 'n')}) {
     onnx::NodeProto* node = model.mutable_graph()->add_node();
     node->set_name(name);
     node->set_op_type("Identity");

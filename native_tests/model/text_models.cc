@@ -30,7 +30,8 @@ onnx::ModelProto parse_text(const std::string& text) {
 
 void name_nodes(onnx::ModelProto& model, std::initializer_list<std::string_view> names) {
   int next = 0;
-  for (const std::string_view name : names) model.mutable_graph()->mutable_node(next++)->set_name(std::string(name));
+  for (const std::string_view name : names)
+    model.mutable_graph()->mutable_node(next++)->set_name(std::string(name));
 }
 
 Result<std::shared_ptr<const Model>> try_open(const onnx::ModelProto& model) {
@@ -104,7 +105,8 @@ std::vector<std::string> node_texts(const Model& model) {
   std::vector<std::string> texts;
   for (const GraphNode& node : model.graph().nodes()) {
     std::string text = node.op_type + ">";
-    for (const TensorId output : node.outputs) text += output == kNone ? "-" : model.graph().tensor(output).name;
+    for (const TensorId output : node.outputs)
+      text += output == kNone ? "-" : model.graph().tensor(output).name;
     texts.push_back(text);
   }
   return texts;

@@ -1,4 +1,5 @@
-// Small models for the tests of src/model, written in ONNX's own text syntax, and what to ask of a model that was made.
+// Small models for the tests of src/model, written in ONNX's own text syntax, and what to ask of a model that
+// was made.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,8 @@ onnx::SparseTensorProto sparse(const std::string& name, std::int64_t count) {
   return tensor;
 }
 
-onnx::AttributeProto* add_attribute(onnx::NodeProto& node, const std::string& name, onnx::AttributeProto::AttributeType type) {
+onnx::AttributeProto* add_attribute(onnx::NodeProto& node, const std::string& name,
+                                    onnx::AttributeProto::AttributeType type) {
   onnx::AttributeProto* attribute = node.add_attribute();
   attribute->set_name(name);
   attribute->set_type(type);
@@ -81,7 +82,8 @@ onnx::GraphProto body(const std::string& name, int depth) {
     onnx::NodeProto* node = graph.add_node();
     node->set_op_type("If");
     node->add_input("cond");
-    *add_attribute(*node, "then_branch", onnx::AttributeProto::GRAPH)->mutable_g() = body(name + "_then", depth - 1);
+    *add_attribute(*node, "then_branch", onnx::AttributeProto::GRAPH)->mutable_g() =
+        body(name + "_then", depth - 1);
     *add_attribute(*node, "else_branch", onnx::AttributeProto::GRAPH)->mutable_g() = body(name + "_else", 0);
   }
   add_unknown(graph, "graph");
@@ -142,7 +144,8 @@ onnx::TensorProto raw_floats(const std::string& name, std::int64_t count) {
 
 onnx::TensorProto typed_floats(const std::string& name, std::int64_t count) {
   onnx::TensorProto tensor = named(name, onnx::TensorProto::FLOAT, count);
-  for (std::int64_t i = 0; i < count; ++i) tensor.add_float_data(std::bit_cast<float>(0x3F812345U + static_cast<std::uint32_t>(i)));
+  for (std::int64_t i = 0; i < count; ++i)
+    tensor.add_float_data(std::bit_cast<float>(0x3F812345U + static_cast<std::uint32_t>(i)));
   return tensor;
 }
 
@@ -152,12 +155,14 @@ onnx::TensorProto typed_doubles(const std::string& name, std::int64_t count) {
   return tensor;
 }
 
-onnx::TensorProto typed_int32s(const std::string& name, onnx::TensorProto::DataType type, std::int64_t count) {
+onnx::TensorProto typed_int32s(const std::string& name, onnx::TensorProto::DataType type,
+                               std::int64_t count) {
   onnx::TensorProto tensor = named(name, type, count);
   const std::int64_t values = type == onnx::TensorProto::INT4 ? (count + 1) / 2 : count;
   for (std::int64_t i = 0; i < values; ++i) {
     const auto value = static_cast<std::int32_t>(i % 251);
-    tensor.add_int32_data(type == onnx::TensorProto::INT8 ? value - 125 : value);  // negative ones take ten bytes
+    tensor.add_int32_data(type == onnx::TensorProto::INT8 ? value - 125
+                                                          : value);  // negative ones take ten bytes
   }
   return tensor;
 }
@@ -168,7 +173,8 @@ onnx::TensorProto typed_int64s(const std::string& name, std::int64_t count) {
   return tensor;
 }
 
-onnx::TensorProto typed_uint64s(const std::string& name, onnx::TensorProto::DataType type, std::int64_t count) {
+onnx::TensorProto typed_uint64s(const std::string& name, onnx::TensorProto::DataType type,
+                                std::int64_t count) {
   onnx::TensorProto tensor = named(name, type, count);
   for (std::int64_t i = 0; i < count; ++i) tensor.add_uint64_data(static_cast<std::uint64_t>(i) * 2'000'003U);
   return tensor;
@@ -230,8 +236,10 @@ onnx::ModelProto model_with_everything() {
   onnx::AttributeProto* graphs = add_attribute(*custom, "graphs", onnx::AttributeProto::GRAPHS);
   *graphs->add_graphs() = body("listed_0", 0);
   *graphs->add_graphs() = body("listed_1", 1);
-  *add_attribute(*custom, "sparse", onnx::AttributeProto::SPARSE_TENSOR)->mutable_sparse_tensor() = sparse("one", 600);
-  *add_attribute(*custom, "sparses", onnx::AttributeProto::SPARSE_TENSORS)->add_sparse_tensors() = sparse("many", 601);
+  *add_attribute(*custom, "sparse", onnx::AttributeProto::SPARSE_TENSOR)->mutable_sparse_tensor() =
+      sparse("one", 600);
+  *add_attribute(*custom, "sparses", onnx::AttributeProto::SPARSE_TENSORS)->add_sparse_tensors() =
+      sparse("many", 601);
   add_unknown(*custom->mutable_attribute(0), "attribute");
   *model.add_functions() = function();
   onnx::TrainingInfoProto* training = model.add_training_info();
@@ -259,7 +267,8 @@ Bytes pattern(std::size_t count, std::size_t start) {
 Result<ReadModel> read(const Bytes& file, const std::map<std::string, Bytes>& external) {
   ReadModel model;
   model.store = std::make_shared<WeightStore>();
-  const auto store = [&model](const std::string& path, const Bytes& bytes) -> Result<std::span<const std::uint8_t>> {
+  const auto store = [&model](const std::string& path,
+                              const Bytes& bytes) -> Result<std::span<const std::uint8_t>> {
     Result<ByteBuffer> buffer = ByteBuffer::allocate(bytes.size());
     if (!buffer) return buffer.error();
     std::copy(bytes.begin(), bytes.end(), buffer.value().span().begin());

@@ -1,4 +1,5 @@
-// Models for the tests of reader and writer, built through the ONNX messages, and reading and writing without a Model around.
+// Models for the tests of reader and writer, built through the ONNX messages, and reading and writing without
+// a Model around.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,9 @@ using Bytes = std::vector<std::uint8_t>;
 // IR version 8, opset 17, one node Identity from x to y, float32 [2, 3].
 onnx::ModelProto minimal_model();
 
-// Every kind of data field, above and below the inline limit, in every place that can hold a tensor: initializers, Constant
-// nodes, tensor lists, nested subgraphs, sparse tensors, functions, attribute defaults, training info; unknown fields everywhere.
+// Every kind of data field, above and below the inline limit, in every place that can hold a tensor:
+// initializers, Constant nodes, tensor lists, nested subgraphs, sparse tensors, functions, attribute
+// defaults, training info; unknown fields everywhere.
 onnx::ModelProto model_with_everything();
 
 // `count` values that differ from each other in every byte, of a tensor in each data field.
@@ -33,7 +35,8 @@ onnx::TensorProto typed_floats(const std::string& name, std::int64_t count);
 onnx::TensorProto typed_doubles(const std::string& name, std::int64_t count);
 onnx::TensorProto typed_int32s(const std::string& name, onnx::TensorProto::DataType type, std::int64_t count);
 onnx::TensorProto typed_int64s(const std::string& name, std::int64_t count);
-onnx::TensorProto typed_uint64s(const std::string& name, onnx::TensorProto::DataType type, std::int64_t count);
+onnx::TensorProto typed_uint64s(const std::string& name, onnx::TensorProto::DataType type,
+                                std::int64_t count);
 onnx::TensorProto strings(const std::string& name, std::int64_t count);
 // A float tensor in an external file; negative offset or length: the entry is left out.
 onnx::TensorProto external_floats(const std::string& name, std::int64_t count, const std::string& location,

@@ -49,7 +49,8 @@ TEST_CASE("the wire reader sees every kind of field", "[model][wire]") {
   CHECK(seen.fields[3].type == WireType::kGroupStart);
   CHECK(seen.fields[3].whole.size() == 10);
   CHECK(seen.fields[4].whole.end == wire.size());
-  for (std::size_t i = 1; i < seen.fields.size(); ++i) CHECK(seen.fields[i].whole.begin == seen.fields[i - 1].whole.end);
+  for (std::size_t i = 1; i < seen.fields.size(); ++i)
+    CHECK(seen.fields[i].whole.begin == seen.fields[i - 1].whole.end);
 }
 
 TEST_CASE("varints of every length are read back", "[model][wire]") {
@@ -77,10 +78,13 @@ TEST_CASE("faults are found where they are", "[model][wire]") {
   CHECK(fault("\x08") == WireFault::kCut);
   CHECK(fault("\x88") == WireFault::kCut);
   CHECK(fault("\x08\x80") == WireFault::kCut);
-  CHECK(fault("\x09" "1234567") == WireFault::kCut);
-  CHECK(fault("\x0d" "123") == WireFault::kCut);
+  CHECK(fault("\x09"
+              "1234567") == WireFault::kCut);
+  CHECK(fault("\x0d"
+              "123") == WireFault::kCut);
   CHECK(fault("\x0a") == WireFault::kCut);
-  CHECK(fault("\x0a\x05" "1234") == WireFault::kLength);
+  CHECK(fault("\x0a\x05"
+              "1234") == WireFault::kLength);
   CHECK(fault("\x0a" + std::string(9, '\xff') + "\x01") == WireFault::kLength);
   CHECK(fault("\x08" + std::string(10, '\xff') + "\x01") == WireFault::kVarintTooLong);
   CHECK(fault(std::string(9, '\xff') + "\x01") == WireFault::kVarintTooLong);
@@ -100,22 +104,27 @@ TEST_CASE("lists of varints become plain bytes of their type's width", "[model][
   }
   const Bytes bytes(encoded.begin(), encoded.end());
   const std::vector<std::int64_t> three = {3};
-  CHECK(decode_varint_data(TensorField::kInt32Data, DataType::kInt8, three, bytes).value() == Bytes{1, 0xFE, 0x2C});
+  CHECK(decode_varint_data(TensorField::kInt32Data, DataType::kInt8, three, bytes).value() ==
+        Bytes{1, 0xFE, 0x2C});
   CHECK(decode_varint_data(TensorField::kInt32Data, DataType::kFloat16, three, bytes).value() ==
         Bytes{1, 0, 0xFE, 0xFF, 0x2C, 1});
-  CHECK(decode_varint_data(TensorField::kInt32Data, DataType::kInt4, std::vector<std::int64_t>{5}, bytes).value() ==
-        Bytes{1, 0xFE, 0x2C});
+  CHECK(decode_varint_data(TensorField::kInt32Data, DataType::kInt4, std::vector<std::int64_t>{5}, bytes)
+            .value() == Bytes{1, 0xFE, 0x2C});
   CHECK(decode_varint_data(TensorField::kInt64Data, DataType::kInt64, three, bytes).value() ==
-        Bytes{1, 0, 0, 0, 0, 0, 0, 0, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x2C, 1, 0, 0, 0, 0, 0, 0});
+        Bytes{1,    0,    0,    0,    0,    0, 0, 0, 0xFE, 0xFF, 0xFF, 0xFF,
+              0xFF, 0xFF, 0xFF, 0xFF, 0x2C, 1, 0, 0, 0,    0,    0,    0});
   CHECK(decode_varint_data(TensorField::kUint64Data, DataType::kUint32, three, bytes).value() ==
         Bytes{1, 0, 0, 0, 0xFE, 0xFF, 0xFF, 0xFF, 0x2C, 1, 0, 0});
-  CHECK(decode_varint_data(TensorField::kInt64Data, DataType::kInt64, std::vector<std::int64_t>{0}, {}).value().empty());
+  CHECK(decode_varint_data(TensorField::kInt64Data, DataType::kInt64, std::vector<std::int64_t>{0}, {})
+            .value()
+            .empty());
 }
 
 TEST_CASE("lists of varints of another count are refused", "[model][wire]") {
   const Bytes three = {1, 2, 3};
   const auto error = [](DataType type, std::int64_t count, const Bytes& encoded) {
-    const auto decoded = decode_varint_data(TensorField::kInt64Data, type, std::vector<std::int64_t>{count}, encoded);
+    const auto decoded =
+        decode_varint_data(TensorField::kInt64Data, type, std::vector<std::int64_t>{count}, encoded);
     REQUIRE_FALSE(decoded.ok());
     return decoded.error().code;
   };

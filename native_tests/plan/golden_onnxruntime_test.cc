@@ -1,10 +1,12 @@
-// Our plan, scales and codes against what onnxruntime.quantization answered (job b: uint8 activations, int8 weights, per channel)
-// on its own pre-processed graphs. With the peer's activation scales as encodings, weights and biases have to come out equal to
-// the last bit. Left out, each by a rule that is counted below:
-//   beta      the peer rewrites a Gemm's beta to 1 and folds it into the bias's scale (g29); we leave such a bias in float
-//   axis      the peer puts the scales of a 3-D MatMul constant along axis 1, its rows, which the runtime refuses (g33); we give
+// Our plan, scales and codes against what onnxruntime.quantization answered (job b: uint8 activations, int8
+// weights, per channel) on its own pre-processed graphs. With the peer's activation scales as encodings,
+// weights and biases have to come out equal to the last bit. Left out, each by a rule that is counted below:
+//   beta      the peer rewrites a Gemm's beta to 1 and folds it into the bias's scale (g29); we leave such a
+//   bias in float axis      the peer puts the scales of a 3-D MatMul constant along axis 1, its rows, which
+//   the runtime refuses (g33); we give
 //             it one scale
-//   shared    the peer copies a bias that two nodes add at different scales (g47); we leave the second reader in float
+//   shared    the peer copies a bias that two nodes add at different scales (g47); we leave the second reader
+//   in float
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 #include <map>
@@ -82,8 +84,10 @@ void compare_codes(const Model& quantized, const std::string& name, const Json& 
 
 // Whether the peer's entry is one that we don't reproduce on purpose.
 bool left_out(const Site& site, const Json& golden, const std::string& tensor, Tally& tally) {
-  if (site.role == Role::kBias && !site.quantized && site.rule == "bias_gemm_factors") return ++tally.beta, true;
-  if (site.role == Role::kWeight && golden["axis"].contains(tensor) && golden["axis"][tensor].get<int>() != site.axis) {
+  if (site.role == Role::kBias && !site.quantized && site.rule == "bias_gemm_factors")
+    return ++tally.beta, true;
+  if (site.role == Role::kWeight && golden["axis"].contains(tensor) &&
+      golden["axis"][tensor].get<int>() != site.axis) {
     return ++tally.axis, true;
   }
   return false;
@@ -91,10 +95,12 @@ bool left_out(const Site& site, const Json& golden, const std::string& tensor, T
 
 // The peer's name of a bias copy is the bias's with a number behind it.
 bool is_bias_copy(const Plan& plan, const std::string& tensor) {
-  return tensor.ends_with("0") && plan.find(tensor) == nullptr && plan.find(tensor.substr(0, tensor.size() - 1)) != nullptr;
+  return tensor.ends_with("0") && plan.find(tensor) == nullptr &&
+         plan.find(tensor.substr(0, tensor.size() - 1)) != nullptr;
 }
 
-// A node by its operator and its two operands: labels of nameless nodes change when the peer removes a Relu behind them.
+// A node by its operator and its two operands: labels of nameless nodes change when the peer removes a Relu
+// behind them.
 using NodeKey = std::tuple<std::string, std::string, std::string>;
 
 struct GoldenInputs {
@@ -133,7 +139,8 @@ GoldenInputs golden_inputs(const Json& golden) {
 NodeKey key_of(const Graph& graph, const std::string& label) {
   const GraphNode& node = graph.node(graph.find_node(label));
   const auto name = [&](std::size_t input) {
-    return input < node.inputs.size() && node.inputs[input] != kNone ? graph.tensor(node.inputs[input]).name : "";
+    return input < node.inputs.size() && node.inputs[input] != kNone ? graph.tensor(node.inputs[input]).name
+                                                                     : "";
   };
   return {node.op_type, name(0), name(1)};
 }

@@ -80,9 +80,9 @@ std::string metadata(const Model& model, std::string_view key) {
 TEST_CASE("Pairs stand where the contract puts them, under its names", "[plan]") {
   const QuantizedModel result = quantized(two_convs().open());
   const Graph& graph = result.model->graph();
-  CHECK(node_names(graph) == Names{"x_QuantizeLinear", "x_DequantizeLinear", "w1_DequantizeLinear", "b1_DequantizeLinear",
-                                   "w2_DequantizeLinear", "b2_DequantizeLinear", "first", "relu", "t2_QuantizeLinear",
-                                   "t2_DequantizeLinear", "second"});
+  CHECK(node_names(graph) == Names{"x_QuantizeLinear", "x_DequantizeLinear", "w1_DequantizeLinear",
+                                   "b1_DequantizeLinear", "w2_DequantizeLinear", "b2_DequantizeLinear",
+                                   "first", "relu", "t2_QuantizeLinear", "t2_DequantizeLinear", "second"});
   const auto inputs = [&](std::string_view node) { return names_of(graph, node_of(graph, node).inputs); };
   const auto outputs = [&](std::string_view node) { return names_of(graph, node_of(graph, node).outputs); };
   CHECK(inputs("x_QuantizeLinear") == Names{"x", "x_scale", "x_zero_point"});
@@ -91,10 +91,12 @@ TEST_CASE("Pairs stand where the contract puts them, under its names", "[plan]")
   CHECK(outputs("x_DequantizeLinear") == Names{"x_DequantizeLinear_Output"});
   CHECK(inputs("w1_DequantizeLinear") == Names{"w1_quantized", "w1_scale", "w1_zero_point"});
   CHECK(inputs("b1_DequantizeLinear") == Names{"b1_quantized", "b1_quantized_scale"});
-  CHECK(inputs("first") == Names{"x_DequantizeLinear_Output", "w1_DequantizeLinear_Output", "b1_DequantizeLinear_Output"});
+  CHECK(inputs("first") ==
+        Names{"x_DequantizeLinear_Output", "w1_DequantizeLinear_Output", "b1_DequantizeLinear_Output"});
   CHECK(outputs("first") == Names{"t1"});
   CHECK(inputs("relu") == Names{"t1"});
-  CHECK(inputs("second") == Names{"t2_DequantizeLinear_Output", "w2_DequantizeLinear_Output", "b2_DequantizeLinear_Output"});
+  CHECK(inputs("second") ==
+        Names{"t2_DequantizeLinear_Output", "w2_DequantizeLinear_Output", "b2_DequantizeLinear_Output"});
   CHECK(graph.int_attribute(graph.find_node("w1_DequantizeLinear"), "axis", -9) == 0);
   CHECK(graph.int_attribute(graph.find_node("b1_DequantizeLinear"), "axis", -9) == 0);
   CHECK(graph.attribute(graph.find_node("x_QuantizeLinear"), "axis") == nullptr);
@@ -218,20 +220,28 @@ TEST_CASE("One tensor as both operands has one pair", "[plan]") {
 
 TEST_CASE("Taken names get a number", "[plan]") {
   ModelBuilder builder;
-  builder.input("x", {2, 4}).random_floats("w", {4, 4}, 1).random_floats("w_quantized", {4, 4}, 2).floats("x_scale", {4}, {1, 2, 3, 4});
-  builder.node("MatMul", {"x", "w"}, {"t"}, "x_QuantizeLinear").node("Add", {"t", "w_quantized"}, {"u"}, "add");
+  builder.input("x", {2, 4})
+      .random_floats("w", {4, 4}, 1)
+      .random_floats("w_quantized", {4, 4}, 2)
+      .floats("x_scale", {4}, {1, 2, 3, 4});
+  builder.node("MatMul", {"x", "w"}, {"t"}, "x_QuantizeLinear")
+      .node("Add", {"t", "w_quantized"}, {"u"}, "add");
   builder.node("Mul", {"u", "x_scale"}, {"y"}, "mul").output("y", {4, 4});
   const QuantizedModel result = quantized(builder.open());
   const Graph& graph = result.model->graph();
-  CHECK(names_of(graph, node_of(graph, "x_QuantizeLinear_1").inputs) == Names{"x", "x_scale_1", "x_zero_point"});
-  CHECK(names_of(graph, node_of(graph, "w_DequantizeLinear").inputs) == Names{"w_quantized_1", "w_scale", "w_zero_point"});
+  CHECK(names_of(graph, node_of(graph, "x_QuantizeLinear_1").inputs) ==
+        Names{"x", "x_scale_1", "x_zero_point"});
+  CHECK(names_of(graph, node_of(graph, "w_DequantizeLinear").inputs) ==
+        Names{"w_quantized_1", "w_scale", "w_zero_point"});
   CHECK(names_of(graph, node_of(graph, "add").inputs) == Names{"t", "w_quantized"});
   CHECK(names_of(graph, node_of(graph, "mul").inputs) == Names{"u", "x_scale"});
 }
 
 TEST_CASE("Constants behind nodes are stored as codes under the name that is read", "[plan]") {
   ModelBuilder builder;
-  builder.input("x", {1, 2}).constant_node("c", {3, 2}, {1, 2, 3, 4, 5, 6}).node("Transpose", {"c"}, {"w"}, "turn");
+  builder.input("x", {1, 2})
+      .constant_node("c", {3, 2}, {1, 2, 3, 4, 5, 6})
+      .node("Transpose", {"c"}, {"w"}, "turn");
   builder.node("MatMul", {"x", "w"}, {"y"}, "mm").output("y", {1, 3});
   const QuantizedModel result = quantized(builder.open());
   const ConstantTensor codes = constant_of(*result.model, "w_quantized");
@@ -272,14 +282,21 @@ TEST_CASE("What doesn't fit is refused before anything is written", "[plan]") {
     CHECK(result.error().code == ErrorCode::kInvalidPolicy);
     return result.error().message;
   };
-  CHECK(error_with("x", [](Encoding& e) { e.format = NumberFormat::kInt8; }).find("is for int8, but the plan wants uint8") !=
+  CHECK(error_with("x", [](Encoding& e) {
+          e.format = NumberFormat::kInt8;
+        }).find("is for int8, but the plan wants uint8") != std::string::npos);
+  CHECK(error_with("x", [](Encoding& e) { e.scale = {0.0F}; }).find("not a positive number") !=
         std::string::npos);
-  CHECK(error_with("x", [](Encoding& e) { e.scale = {0.0F}; }).find("not a positive number") != std::string::npos);
-  CHECK(error_with("x", [](Encoding& e) { e.zero_point = {256}; }).find("zero point that uint8 can't hold") != std::string::npos);
-  CHECK(error_with("w1", [](Encoding& e) { e.scale.pop_back(); }).find("has 5 scales where the tensor needs 6") != std::string::npos);
+  CHECK(error_with("x", [](Encoding& e) { e.zero_point = {256}; }).find("zero point that uint8 can't hold") !=
+        std::string::npos);
+  CHECK(error_with("w1", [](Encoding& e) {
+          e.scale.pop_back();
+        }).find("has 5 scales where the tensor needs 6") != std::string::npos);
   CHECK(error_with("w1", [](Encoding& e) { e.axis = 1; }).find("another axis") != std::string::npos);
-  CHECK(error_with("b1", [](Encoding& e) { e.scale[2] *= 2.0F; }).find("not the product") != std::string::npos);
-  CHECK(error_with("b1", [](Encoding& e) { e.zero_point[1] = 1; }).find("a bias can't have") != std::string::npos);
+  CHECK(error_with("b1", [](Encoding& e) { e.scale[2] *= 2.0F; }).find("not the product") !=
+        std::string::npos);
+  CHECK(error_with("b1", [](Encoding& e) { e.zero_point[1] = 1; }).find("a bias can't have") !=
+        std::string::npos);
 
   Encodings missing;
   for (const auto& [tensor, encoding] : good.all()) {

@@ -53,7 +53,8 @@ TEST_CASE("A pattern's prefix decides what it is", "[plan]") {
   CHECK(glob.text() == "glob:layer?/*");
   CHECK(glob.body() == "layer?/*");
   CHECK(parsed("re:conv$").matches_name("my_conv"));
-  for (const char* empty : {"", "glob:", "re:", "op:"}) CHECK(parse_error(empty).code == ErrorCode::kInvalidPolicy);
+  for (const char* empty : {"", "glob:", "re:", "op:"})
+    CHECK(parse_error(empty).code == ErrorCode::kInvalidPolicy);
 }
 
 TEST_CASE("A glob matches whole names", "[plan]") {
@@ -96,7 +97,9 @@ TEST_CASE("A regular expression matches anywhere unless anchored", "[plan]") {
   CHECK_FALSE(regex_matches("^[^\\d/]+$", "ab/c"));
   CHECK(regex_matches("\\bconv\\b", "a conv/b"));
   CHECK_FALSE(regex_matches("\\bconv\\b", "a_conv"));
-  CHECK(regex_matches("^a.c$", "a\xE2\x82\xAC" "c"));  // . is one character, here of three bytes
+  CHECK(regex_matches("^a.c$",
+                      "a\xE2\x82\xAC"
+                      "c"));  // . is one character, here of three bytes
   CHECK_FALSE(regex_matches("a.c", "a\nc"));
   CHECK(regex_matches("^\xFF$", "\xFE"));  // invalid UTF-8 is one replacement character
   CHECK(regex_matches("", "anything"));
@@ -105,8 +108,9 @@ TEST_CASE("A regular expression matches anywhere unless anchored", "[plan]") {
 }
 
 TEST_CASE("A faulty regular expression is an error that says where", "[plan]") {
-  for (const char* faulty : {"re:(", "re:)", "re:a)", "re:[a", "re:*a", "re:a**", "re:a{2", "re:a{3,2}", "re:{", "re:\\",
-                             "re:[z-a]", "re:(?=a)", "re:(?<n>a)", "re:(a)\\1", "re:\\q", "re:^*", "re:a|*"}) {
+  for (const char* faulty :
+       {"re:(", "re:)", "re:a)", "re:[a", "re:*a", "re:a**", "re:a{2", "re:a{3,2}", "re:{", "re:\\",
+        "re:[z-a]", "re:(?=a)", "re:(?<n>a)", "re:(a)\\1", "re:\\q", "re:^*", "re:a|*"}) {
     const Error error = parse_error(faulty);
     INFO(faulty << ": " << error.message);
     CHECK(error.code == ErrorCode::kInvalidPolicy);
@@ -132,7 +136,8 @@ TEST_CASE("Random regular expressions agree with the standard library", "[plan]"
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
-  const std::vector<std::string> atoms = {"a", "b", "c", ".", "[ab]", "[^a]", "\\w", "(a|b)", "(?:ab|c)", "(b*)"};
+  const std::vector<std::string> atoms = {"a",    "b",   "c",     ".",        "[ab]",
+                                          "[^a]", "\\w", "(a|b)", "(?:ab|c)", "(b*)"};
   const std::vector<std::string> quantifiers = {"", "", "", "*", "+", "?", "{2}", "{1,2}", "*?"};
   for (int round = 0; round < 300; ++round) {
     std::string pattern = below(2) == 0 ? "^" : "";
@@ -153,7 +158,8 @@ TEST_CASE("Random regular expressions agree with the standard library", "[plan]"
 
 TEST_CASE("Near misses come nearest first", "[plan]") {
   const std::vector<std::string_view> names = {"conv1", "conv2", "layer1/Conv1/weight", "conv1", "relu", ""};
-  CHECK(near_misses("conv1", names, 3) == std::vector<std::string_view>{"conv1", "layer1/Conv1/weight", "conv2"});
+  CHECK(near_misses("conv1", names, 3) ==
+        std::vector<std::string_view>{"conv1", "layer1/Conv1/weight", "conv2"});
   CHECK(near_misses("rule", names, 3) == std::vector<std::string_view>{"relu"});
   CHECK(near_misses("pool", names, 3).empty());
   CHECK(near_misses("cnv2", names, 1) == std::vector<std::string_view>{"conv2"});

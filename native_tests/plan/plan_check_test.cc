@@ -35,27 +35,44 @@ bool says(const std::string& message, std::string_view part) {
 
 TEST_CASE("A plan that doesn't fit the model is refused with the site and the reason", "[plan]") {
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").tensor = "gone"; }), "\"gone\" names a tensor"));
-  CHECK(says(fault_after([](Plan& plan) { plan.sites.push_back(plan.sites.front()); }), "\"x\" appears twice"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").consumers[0].node = "gone"; }), "a node that the model doesn't have, \"gone\""));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").consumers[0].input = 1; }), "not what \"first\" reads at input 1"));
+  CHECK(
+      says(fault_after([](Plan& plan) { plan.sites.push_back(plan.sites.front()); }), "\"x\" appears twice"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").consumers[0].node = "gone"; }),
+             "a node that the model doesn't have, \"gone\""));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").consumers[0].input = 1; }),
+             "not what \"first\" reads at input 1"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").consumers[0].input = 3; }), "reads at input 3"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").consumers[0].input = -1; }), "reads at input -1"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").consumers.push_back({"first", 0}); }), "lists a reader twice"));
+  CHECK(says(fault_after([](Plan& plan) {
+               edit(plan, "x").consumers.push_back({"first", 0});
+             }),
+             "lists a reader twice"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").consumers.clear(); }), "no node reads it so"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").role = Role::kWeight; }), "planned as weight, but the tensor is computed"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").role = Role::kActivation; }), "planned as activation, but the tensor is constant"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").format = NumberFormat::kInt32; }), "can't be stored as int32"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").format = NumberFormat::kUint4; }), "activations need 8 or 16 bits"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "b1").format = NumberFormat::kInt8; }), "can't be stored as int8 in the role of bias"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").axis = 4; }), "axis 4, but the tensor has 4 dimensions"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").role = Role::kWeight; }),
+             "planned as weight, but the tensor is computed"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").role = Role::kActivation; }),
+             "planned as activation, but the tensor is constant"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").format = NumberFormat::kInt32; }),
+             "can't be stored as int32"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").format = NumberFormat::kUint4; }),
+             "activations need 8 or 16 bits"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "b1").format = NumberFormat::kInt8; }),
+             "can't be stored as int8 in the role of bias"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").axis = 4; }),
+             "axis 4, but the tensor has 4 dimensions"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").axis = -1; }), "axis -1"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").granularity = Granularity::kChannel; }), "one scale for the tensor"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").granularity = Granularity::kBlock; }), "per block"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").granularity = Granularity::kChannel; }),
+             "one scale for the tensor"));
+  CHECK(
+      says(fault_after([](Plan& plan) { edit(plan, "w1").granularity = Granularity::kBlock; }), "per block"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").scale_group = "g"; }), "scale group"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "b1").bias_of.reset(); }), "of which two tensors"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "b1").bias_of->weight = "gone"; }), "scale of \"gone\""));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").quantized = false; }), "scale of \"w1\", which is not quantized"));
-  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").granularity = Granularity::kTensor; }), "same number of scales"));
+  CHECK(
+      says(fault_after([](Plan& plan) { edit(plan, "b1").bias_of->weight = "gone"; }), "scale of \"gone\""));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").quantized = false; }),
+             "scale of \"w1\", which is not quantized"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").granularity = Granularity::kTensor; }),
+             "same number of scales"));
 }
 
 TEST_CASE("Switching sites off in a plan needs no more than their biases off", "[plan]") {

@@ -40,8 +40,10 @@ TEST_CASE("With include patterns only what matches is in, and exclude wins", "[p
 TEST_CASE("A pattern without a match is a warning with near misses", "[plan]") {
   const Plan plan = plan_with({}, {"frist", "glob:*secnd*", "glob:*sec*x", "op:Cnv"});
   CHECK(quantized_tensors_of(plan).size() == 6);
-  CHECK(has_warning(plan, "pattern_matches_nothing", "exclude pattern \"frist\" matches no node and no tensor; near it are \"first\""));
-  CHECK(has_warning(plan, "pattern_matches_nothing", "\"glob:*secnd*\" matches no node and no tensor; near it are \"second\""));
+  CHECK(has_warning(plan, "pattern_matches_nothing",
+                    "exclude pattern \"frist\" matches no node and no tensor; near it are \"first\""));
+  CHECK(has_warning(plan, "pattern_matches_nothing",
+                    "\"glob:*secnd*\" matches no node and no tensor; near it are \"second\""));
   CHECK(has_warning(plan, "pattern_matches_nothing", "\"glob:*sec*x\""));
   CHECK(has_warning(plan, "pattern_matches_nothing", "\"op:Cnv\" matches no operator; near it are \"Conv\""));
 }

@@ -17,7 +17,8 @@ std::vector<float> floats_of(const Model& model, std::string_view name) {
   REQUIRE(constant.ok());
   REQUIRE(constant.value().type == DataType::kFloat);
   std::vector<float> values(constant.value().float_count());
-  if (!values.empty()) std::memcpy(values.data(), constant.value().bytes.data(), constant.value().bytes.size());
+  if (!values.empty())
+    std::memcpy(values.data(), constant.value().bytes.data(), constant.value().bytes.size());
   return values;
 }
 
@@ -129,8 +130,10 @@ TEST_CASE("All sites simulated: pairs for activations, float values for constant
   const Prepared from = prepared(two_convs().open());
   const Result<std::shared_ptr<const Model>> all = simulated_model(from.model, from.plan, from.encodings);
   REQUIRE(all.ok());
-  CHECK(input_names(*all.value(), "first") == Names{"x_DequantizeLinear_Output", "w1_simulated", "b1_simulated"});
-  CHECK(input_names(*all.value(), "second") == Names{"t2_DequantizeLinear_Output", "w2_simulated", "b2_simulated"});
+  CHECK(input_names(*all.value(), "first") ==
+        Names{"x_DequantizeLinear_Output", "w1_simulated", "b1_simulated"});
+  CHECK(input_names(*all.value(), "second") ==
+        Names{"t2_DequantizeLinear_Output", "w2_simulated", "b2_simulated"});
   const std::vector<float> bias = floats_of(*from.model, "b1");
   const std::vector<float> simulated = floats_of(*all.value(), "b1_simulated");
   const Encoding& encoding = *from.encodings.find("b1");

@@ -60,18 +60,21 @@ TEST_CASE("Every node input has a decision with a reason", "[plan]") {
   CHECK(relu.op == "Relu");
   CHECK(relu.tensor == "t1");
   CHECK(relu.rule == "operator_not_listed");
-  CHECK(relu.why == "Relu stays float: this target quantizes the inputs of Conv, ConvTranspose, Gemm and MatMul only.");
+  CHECK(relu.why ==
+        "Relu stays float: this target quantizes the inputs of Conv, ConvTranspose, Gemm and MatMul only.");
   CHECK(input_of(plan, "second", 2).rule == "bias_int32");
 }
 
 TEST_CASE("Axes of weights follow the operator", "[plan]") {
   ModelBuilder builder;
   builder.input("x", {2, 4, 8, 8}).input("m", {2, 3, 4}).input("r", {3, 4});
-  builder.random_floats("up", {4, 6, 2, 2}, 1).node("ConvTranspose", {"x", "up"}, {"o1"}, "up_one", kNoAttributes);
+  builder.random_floats("up", {4, 6, 2, 2}, 1)
+      .node("ConvTranspose", {"x", "up"}, {"o1"}, "up_one", kNoAttributes);
   builder.random_floats("up_group", {4, 3, 2, 2}, 2)
       .node("ConvTranspose", {"x", "up_group"}, {"o2"}, "up_two", {{"group", std::int64_t{2}}});
   builder.random_floats("g", {4, 5}, 3).node("Gemm", {"r", "g"}, {"o3"}, "gemm");
-  builder.random_floats("gt", {5, 4}, 4).node("Gemm", {"r", "gt"}, {"o4"}, "gemm_t", {{"transB", std::int64_t{1}}});
+  builder.random_floats("gt", {5, 4}, 4)
+      .node("Gemm", {"r", "gt"}, {"o4"}, "gemm_t", {{"transB", std::int64_t{1}}});
   builder.random_floats("left_g", {7, 3}, 5).node("Gemm", {"left_g", "r"}, {"o5"}, "gemm_left");
   builder.random_floats("m2", {4, 5}, 6).node("MatMul", {"m", "m2"}, {"o6"}, "mm");
   builder.random_floats("m3", {2, 4, 5}, 7).node("MatMul", {"m", "m3"}, {"o7"}, "mm3");
@@ -96,7 +99,8 @@ TEST_CASE("Axes of weights follow the operator", "[plan]") {
   CHECK(axis("left_g") == -1);
   CHECK(axis("m2") == 1);
   CHECK(axis("m3") == -1);  // the runtime's fused MatMul fails with scales along an axis of it
-  CHECK(site_of(plan, "m3").why.find("fails with scales per column of more than a matrix") != std::string::npos);
+  CHECK(site_of(plan, "m3").why.find("fails with scales per column of more than a matrix") !=
+        std::string::npos);
   CHECK(axis("v") == -1);
   CHECK(axis("left") == 1);
   CHECK(axis("left_v") == -1);
@@ -111,7 +115,8 @@ TEST_CASE("Axes of weights follow the operator", "[plan]") {
 TEST_CASE("A weight that its readers want on different axes gets one scale", "[plan]") {
   ModelBuilder builder;
   builder.input("x", {3, 4}).random_floats("w", {4, 4}, 1);
-  builder.node("Gemm", {"x", "w"}, {"a"}, "plain").node("Gemm", {"x", "w"}, {"b"}, "transposed", {{"transB", std::int64_t{1}}});
+  builder.node("Gemm", {"x", "w"}, {"a"}, "plain")
+      .node("Gemm", {"x", "w"}, {"b"}, "transposed", {{"transB", std::int64_t{1}}});
   builder.output("a", {3, 4}).output("b", {3, 4});
   const Plan plan = plan_of(*builder.open());
   const Site& w = site_of(plan, "w");
@@ -147,7 +152,8 @@ TEST_CASE("Options choose formats, symmetry and granularity", "[plan]") {
   options.weights = NumberFormat::kInt8;
   CHECK(plan_of(*two_convs().open(), options).opset_needed == 10);
 
-  for (const NumberFormat format : {NumberFormat::kInt4, NumberFormat::kUint4, NumberFormat::kInt32, NumberFormat::kFloat32}) {
+  for (const NumberFormat format :
+       {NumberFormat::kInt4, NumberFormat::kUint4, NumberFormat::kInt32, NumberFormat::kFloat32}) {
     options.activations = format;
     const Result<Plan> refused = make_plan(*two_convs().open(), options);
     REQUIRE_FALSE(refused.ok());
@@ -212,7 +218,8 @@ TEST_CASE("Tensors that aren't float32 stay as they are, with the reason", "[pla
   builder.opset(17).opset(1, "custom.domain");
   builder.input("i", {4, 4}, DataType::kInt32).input("x", {4, 4}).random_floats("w", {4, 4}, 1);
   builder.node("MatMul", {"i", "i"}, {"a"}, "integers");
-  builder.node("Mystery", {"x"}, {"u"}, "mystery", {}, "custom.domain").node("MatMul", {"u", "w"}, {"b"}, "after");
+  builder.node("Mystery", {"x"}, {"u"}, "mystery", {}, "custom.domain")
+      .node("MatMul", {"u", "w"}, {"b"}, "after");
   builder.output("a", {4, 4}, DataType::kInt32).untyped_output("b");
   const Plan plan = plan_of(*builder.open());
   const Site& i = site_of(plan, "i");
@@ -264,7 +271,10 @@ TEST_CASE("Biases become int32 only under the contract's conditions", "[plan]") 
 
 TEST_CASE("A shared bias is int32 for the readers with the same scales and float for the others", "[plan]") {
   ModelBuilder builder;
-  builder.input("x", {1, 4, 5, 5}).input("z", {1, 4, 5, 5}).random_floats("w", {6, 4, 1, 1}, 1).random_floats("b", {6}, 2);
+  builder.input("x", {1, 4, 5, 5})
+      .input("z", {1, 4, 5, 5})
+      .random_floats("w", {6, 4, 1, 1}, 1)
+      .random_floats("b", {6}, 2);
   builder.node("Conv", {"x", "w", "b"}, {"o1"}, "one").node("Conv", {"z", "w", "b"}, {"o2"}, "two");
   builder.node("Conv", {"x", "w", "b"}, {"o3"}, "three");
   for (int output = 1; output <= 3; ++output) builder.untyped_output("o" + std::to_string(output));
@@ -300,7 +310,9 @@ TEST_CASE("Weights are constants however they are stored", "[plan]") {
   ModelBuilder builder;
   builder.input("x", {1, 2}).constant_node("c", {2, 3}, {1, 2, 3, 4, 5, 6}).random_floats("flat", {3, 3}, 1);
   builder.node("Identity", {"c"}, {"w1"}, "identity").node("Transpose", {"flat"}, {"w2"}, "turn");
-  builder.node("MatMul", {"x", "w1"}, {"t"}, "first").node("MatMul", {"t", "w2"}, {"y"}, "second").output("y", {1, 3});
+  builder.node("MatMul", {"x", "w1"}, {"t"}, "first")
+      .node("MatMul", {"t", "w2"}, {"y"}, "second")
+      .output("y", {1, 3});
   const Plan plan = plan_of(*builder.open());
   CHECK(quantized_tensors_of(plan) == Names{"x", "w1", "w2", "t"});  // by the nodes that make them
   CHECK(site_of(plan, "w1").role == Role::kWeight);
@@ -315,12 +327,14 @@ TEST_CASE("Bodies of If stay float and say so", "[plan]") {
   else_branch.node("Identity", {"x"}, {"else_out"}, "same").output("else_out", {2, 4});
   ModelBuilder builder;
   builder.input("flag", {}, DataType::kBool).input("x", {2, 4}).random_floats("w", {4, 4}, 1);
-  builder.node("If", {"flag"}, {"chosen"}, "branch", {{"then_branch", then_branch.body()}, {"else_branch", else_branch.body()}});
+  builder.node("If", {"flag"}, {"chosen"}, "branch",
+               {{"then_branch", then_branch.body()}, {"else_branch", else_branch.body()}});
   builder.node("MatMul", {"chosen", "w"}, {"y"}, "outer").output("y", {2, 4});
   const Plan plan = plan_of(*builder.open());
   CHECK(site_of(plan, "chosen").quantized);
   CHECK(site_of(plan, "w").quantized);
-  CHECK(site_of(plan, "w").why.find("The body of an If, Loop or Scan keeps the float values") != std::string::npos);
+  CHECK(site_of(plan, "w").why.find("The body of an If, Loop or Scan keeps the float values") !=
+        std::string::npos);
   CHECK(has_warning(plan, "subgraph_not_planned", "1 If, Loop or Scan node"));
   CHECK(input_of(plan, "branch", 0).rule == "operator_not_listed");
 }
@@ -333,12 +347,14 @@ TEST_CASE("Models that can't be quantized are refused by name", "[plan]") {
   };
   ModelBuilder quantized;
   quantized.input("q", {4}, DataType::kUint8).floats("s", {}, {0.5F});
-  quantized.node("DequantizeLinear", {"q", "s"}, {"a"}, "d1").node("DequantizeLinear", {"q", "s"}, {"b"}, "d2");
+  quantized.node("DequantizeLinear", {"q", "s"}, {"a"}, "d1")
+      .node("DequantizeLinear", {"q", "s"}, {"b"}, "d2");
   quantized.output("a", {4}).output("b", {4});
   CHECK(error_of(quantized).code == ErrorCode::kInvalidState);
   CHECK(error_of(quantized).message.find("2 DequantizeLinear nodes") != std::string::npos);
-  for (const auto& [type, name] : {std::pair{DataType::kFloat16, "float16"}, std::pair{DataType::kDouble, "double"},
-                                   std::pair{DataType::kBfloat16, "bfloat16"}}) {
+  for (const auto& [type, name] :
+       {std::pair{DataType::kFloat16, "float16"}, std::pair{DataType::kDouble, "double"},
+        std::pair{DataType::kBfloat16, "bfloat16"}}) {
     ModelBuilder other;
     other.input("x", {2, 2}, type).node("MatMul", {"x", "x"}, {"y"}, "mm").output("y", {2, 2}, type);
     CHECK(error_of(other).code == ErrorCode::kUnsupportedType);
@@ -367,7 +383,10 @@ TEST_CASE("A plan that would change nothing says so", "[plan]") {
 
 TEST_CASE("Omitted inputs and empty weights have their own reasons", "[plan]") {
   ModelBuilder builder;
-  builder.input("x", {2, 3}).input("r", {1, 1, 4, 4}).floats("none", {3, 0}, {}).floats("sizes", {4}, {1, 1, 2, 2});
+  builder.input("x", {2, 3})
+      .input("r", {1, 1, 4, 4})
+      .floats("none", {3, 0}, {})
+      .floats("sizes", {4}, {1, 1, 2, 2});
   builder.node("MatMul", {"x", "none"}, {"y"}, "mm").node("Resize", {"r", "", "sizes"}, {"z"}, "resize");
   builder.output("y", {2, 0}).untyped_output("z");
   const Plan plan = plan_of(*builder.open());

@@ -121,12 +121,14 @@ ModelBuilder& ModelBuilder::untyped_output(std::string_view name) {
   return *this;
 }
 
-ModelBuilder& ModelBuilder::tensor(std::string_view name, DataType type, const Dims& dims, std::string_view raw) {
+ModelBuilder& ModelBuilder::tensor(std::string_view name, DataType type, const Dims& dims,
+                                   std::string_view raw) {
   put_text(graph_, 5, tensor_message(name, type, dims, raw));
   return *this;
 }
 
-ModelBuilder& ModelBuilder::floats(std::string_view name, const Dims& dims, const std::vector<float>& values) {
+ModelBuilder& ModelBuilder::floats(std::string_view name, const Dims& dims,
+                                   const std::vector<float>& values) {
   return tensor(name, DataType::kFloat, dims, raw_floats(values));
 }
 
@@ -134,7 +136,8 @@ ModelBuilder& ModelBuilder::random_floats(std::string_view name, const Dims& dim
   return floats(name, dims, random_values(static_cast<std::size_t>(element_count(dims).value()), seed));
 }
 
-ModelBuilder& ModelBuilder::constant_node(std::string_view name, const Dims& dims, const std::vector<float>& values) {
+ModelBuilder& ModelBuilder::constant_node(std::string_view name, const Dims& dims,
+                                          const std::vector<float>& values) {
   std::string attribute;
   put_text(attribute, 1, "value");
   put_text(attribute, 5, tensor_message("", DataType::kFloat, dims, raw_floats(values)));
@@ -204,7 +207,8 @@ std::vector<float> random_values(std::size_t count, std::uint32_t seed) {
   std::uint32_t state = seed * 2654435761U + 1U;
   for (float& value : values) {
     state = state * 1664525U + 1013904223U;
-    value = static_cast<float>(static_cast<std::int32_t>(state >> 8U) - (1 << 23)) / static_cast<float>(1 << 23);
+    value =
+        static_cast<float>(static_cast<std::int32_t>(state >> 8U) - (1 << 23)) / static_cast<float>(1 << 23);
   }
   return values;
 }

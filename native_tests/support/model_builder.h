@@ -1,5 +1,5 @@
-// Small models for tests from a compact description. Writes protobuf by itself, so that a fault of the reader or of the ONNX
-// messages can't hide in both the model and the code under test.
+// Small models for tests from a compact description. Writes protobuf by itself, so that a fault of the reader
+// or of the ONNX messages can't hide in both the model and the code under test.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct Body {
   std::string graph;
 };
 
-using AttributeSetting = std::pair<std::string, std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, Body>>;
+using AttributeSetting =
+    std::pair<std::string, std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, Body>>;
 using Dims = std::vector<std::int64_t>;
 
 class ModelBuilder {
@@ -44,9 +45,9 @@ class ModelBuilder {
   // The same values in a Constant node.
   ModelBuilder& constant_node(std::string_view name, const Dims& dims, const std::vector<float>& values);
 
-  ModelBuilder& node(std::string_view op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                     std::string_view name = "", const std::vector<AttributeSetting>& attributes = {},
-                     std::string_view domain = "");
+  ModelBuilder& node(std::string_view op, const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& outputs, std::string_view name = "",
+                     const std::vector<AttributeSetting>& attributes = {}, std::string_view domain = "");
 
   [[nodiscard]] Body body() const;
   [[nodiscard]] std::vector<std::uint8_t> bytes() const;

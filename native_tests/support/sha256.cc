@@ -11,8 +11,8 @@ namespace {
 
 using Words = std::array<std::uint32_t, 64>;
 
-// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, computed by integer search so that no
-// floating-point rounding matters: the largest r with r^3 <= p * 2^96.
+// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, computed by integer
+// search so that no floating-point rounding matters: the largest r with r^3 <= p * 2^96.
 std::uint32_t cube_root_fraction(std::uint32_t prime) {
   // r < 8 * 2^32; r^3 needs 105 bits.
   __extension__ using Wide = unsigned __int128;
@@ -30,7 +30,8 @@ Words round_constants() {
   std::size_t count = 0;
   for (std::uint32_t number = 2; count < constants.size(); ++number) {
     bool prime = true;
-    for (std::uint32_t divisor = 2; divisor * divisor <= number; ++divisor) prime = prime && number % divisor != 0;
+    for (std::uint32_t divisor = 2; divisor * divisor <= number; ++divisor)
+      prime = prime && number % divisor != 0;
     if (prime) constants[count++] = cube_root_fraction(number);
   }
   return constants;
@@ -39,7 +40,8 @@ Words round_constants() {
 void compress(std::array<std::uint32_t, 8>& state, const std::uint8_t* block, const Words& constants) {
   Words words{};
   for (std::size_t index = 0; index < 16; ++index) {
-    for (std::size_t byte = 0; byte < 4; ++byte) words[index] = (words[index] << 8U) | block[4 * index + byte];
+    for (std::size_t byte = 0; byte < 4; ++byte)
+      words[index] = (words[index] << 8U) | block[4 * index + byte];
   }
   for (std::size_t index = 16; index < 64; ++index) {
     const std::uint32_t a = words[index - 15];
@@ -75,13 +77,16 @@ std::string sha256(std::span<const std::uint8_t> bytes) {
   padded.push_back(0x80);
   while (padded.size() % 64 != 56) padded.push_back(0);
   const std::uint64_t bits = static_cast<std::uint64_t>(bytes.size()) * 8;
-  for (std::uint32_t shift = 64; shift > 0; shift -= 8) padded.push_back(static_cast<std::uint8_t>(bits >> (shift - 8)));
+  for (std::uint32_t shift = 64; shift > 0; shift -= 8)
+    padded.push_back(static_cast<std::uint8_t>(bits >> (shift - 8)));
   std::array<std::uint32_t, 8> state = {0x6a09e667U, 0xbb67ae85U, 0x3c6ef372U, 0xa54ff53aU,
                                         0x510e527fU, 0x9b05688cU, 0x1f83d9abU, 0x5be0cd19U};
-  for (std::size_t offset = 0; offset < padded.size(); offset += 64) compress(state, padded.data() + offset, constants);
+  for (std::size_t offset = 0; offset < padded.size(); offset += 64)
+    compress(state, padded.data() + offset, constants);
   std::string hex;
   for (const std::uint32_t word : state) {
-    for (std::uint32_t shift = 32; shift > 0; shift -= 4) hex += "0123456789abcdef"[(word >> (shift - 4)) & 15U];
+    for (std::uint32_t shift = 32; shift > 0; shift -= 4)
+      hex += "0123456789abcdef"[(word >> (shift - 4)) & 15U];
   }
   return hex;
 }

@@ -1,4 +1,5 @@
-// bias_encoding as complete_encodings needs it: with "doesn't fit into int32" told apart from a plan that is wrong.
+// bias_encoding as complete_encodings needs it: with "doesn't fit into int32" told apart from a plan that is
+// wrong.
 #pragma once
 
 #include "halftone/encoding.h"

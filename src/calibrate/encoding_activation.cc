@@ -1,4 +1,5 @@
-// Source: docs of onnxruntime.quantization's min-max calibration (float64, then float32); the arithmetic is params_from_range.
+// Source: docs of onnxruntime.quantization's min-max calibration (float64, then float32); the arithmetic is
+// params_from_range.
 #include <utility>
 
 #include "halftone/encoding.h"
@@ -8,7 +9,8 @@ namespace halftone {
 
 Result<Encoding> activation_encoding(const Site& site, const MinMax& range) {
   if (range.empty()) {
-    return Error{ErrorCode::kNonFinite, "No value of \"" + printable(site.tensor) + "\" was observed, so it has no range.",
+    return Error{ErrorCode::kNonFinite,
+                 "No value of \"" + printable(site.tensor) + "\" was observed, so it has no range.",
                  printable(site.tensor), "Calibrate with at least one sample that reaches this tensor."};
   }
   const Symmetry symmetry = site.symmetric ? Symmetry::kSymmetric : Symmetry::kAsymmetric;

@@ -1,8 +1,9 @@
-// Source: onnxruntime.quantization's int32 biases, without its widening of weight scales: a bias that doesn't fit stays float.
+// Source: onnxruntime.quantization's int32 biases, without its widening of weight scales: a bias that doesn't
+// fit stays float.
 #include <utility>
 
-#include "halftone/quant_params.h"
 #include "calibrate/bias_fit.h"
+#include "halftone/quant_params.h"
 #include "plan/constant_values.h"
 
 namespace halftone {
@@ -10,7 +11,8 @@ namespace {
 
 Error missing(const Site& site, const std::string& of) {
   return Error{ErrorCode::kInvalidState,
-               "The bias \"" + printable(site.tensor) + "\" needs the scales of \"" + printable(of) + "\", which has none yet.",
+               "The bias \"" + printable(site.tensor) + "\" needs the scales of \"" + printable(of) +
+                   "\", which has none yet.",
                printable(site.tensor), "Calibrate first, and encode weights before biases."};
 }
 
@@ -24,7 +26,8 @@ Result<Encoding> fitted_bias_encoding(const Model& model, const Site& site, cons
   if (weight == nullptr || weight->scale.empty()) return missing(site, of.weight);
   const Result<ConstantValues> bias = constant_values(model, site.tensor);
   if (!bias.ok()) return bias.error();
-  Result<QuantizedBias> quantized = quantize_bias(copied(bias.value().values), activation->scale.front(), weight->scale);
+  Result<QuantizedBias> quantized =
+      quantize_bias(copied(bias.value().values), activation->scale.front(), weight->scale);
   if (!quantized.ok()) {
     Error error = std::move(quantized).error();
     error.where = printable(site.tensor) + (error.where.empty() ? "" : ", " + error.where);

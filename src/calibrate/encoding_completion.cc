@@ -21,7 +21,8 @@ InputRows rows_by_tensor(Plan& plan) {
 void leave_in_float(Site& site, const Error& error, const InputRows& rows) {
   site.quantized = false;
   site.rule = "bias_overflow";
-  site.why = "Stays float: " + error.message + " A larger scale of its weight or data input would make it fit.";
+  site.why =
+      "Stays float: " + error.message + " A larger scale of its weight or data input would make it fit.";
   const auto found = rows.find(site.tensor);
   if (found == rows.end()) return;
   for (InputDecision* input : found->second) {
@@ -36,7 +37,8 @@ Result<void> add_weights(const Model& model, const Plan& plan, Encodings& encodi
   for (const Site& site : plan.sites) {
     if (!site.quantized) continue;
     if (site.role == Role::kActivation && encodings.find(site.tensor) == nullptr) {
-      return Error{ErrorCode::kInvalidState, "The tensor \"" + printable(site.tensor) + "\" is to be quantized but has no range.",
+      return Error{ErrorCode::kInvalidState,
+                   "The tensor \"" + printable(site.tensor) + "\" is to be quantized but has no range.",
                    printable(site.tensor), "Calibrate with this plan first."};
     }
     if (site.role != Role::kWeight) continue;
@@ -47,7 +49,8 @@ Result<void> add_weights(const Model& model, const Plan& plan, Encodings& encodi
   return {};
 }
 
-// The encodings of the plan's quantized sites in site order, and behind them those of tensors that are no site.
+// The encodings of the plan's quantized sites in site order, and behind them those of tensors that are no
+// site.
 Encodings in_site_order(const Plan& plan, const Encodings& encodings) {
   Encodings ordered;
   std::unordered_set<std::string_view> sites;

@@ -19,7 +19,8 @@ std::uint64_t tensor_index(const GridLayout& layout, std::size_t channel, std::u
 
 Error non_finite_error(const Site& site, std::uint64_t index) {
   return Error{ErrorCode::kNonFinite,
-               "The weight \"" + printable(site.tensor) + "\" is NaN or infinite at element " + std::to_string(index) + ".",
+               "The weight \"" + printable(site.tensor) + "\" is NaN or infinite at element " +
+                   std::to_string(index) + ".",
                printable(site.tensor), "Repair the model, or exclude this tensor."};
 }
 
@@ -31,7 +32,8 @@ Result<GridLayout> layout_of(const Site& site, const ConstantValues& weight) {
   }
   return Error{ErrorCode::kInvalidPolicy,
                "The weight \"" + printable(site.tensor) + "\" can't have scales per " +
-                   std::string(granularity_name(site.granularity)) + " along axis " + std::to_string(site.axis) + ".",
+                   std::string(granularity_name(site.granularity)) + " along axis " +
+                   std::to_string(site.axis) + ".",
                printable(site.tensor), "It has " + std::to_string(weight.dims.size()) + " dimensions."};
 }
 

@@ -13,7 +13,9 @@ namespace {
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-Error bad_edit(const std::string& what) { return {ErrorCode::kInvalidGraph, "The edit " + what + ".", "", ""}; }
+Error bad_edit(const std::string& what) {
+  return {ErrorCode::kInvalidGraph, "The edit " + what + ".", "", ""};
+}
 
 void set_value(onnx::AttributeProto& attribute, const AttributeValue& value) {
   const std::string name = attribute.name();
@@ -72,7 +74,10 @@ class EditApplication {
     if (Result<void> valid = check_ids(); !valid.ok()) return valid.error();
     data_->skeleton = base_.skeleton;
     data_->store = base_.store;
-    data_->warnings = base_.warnings;
+    for (const Warning& warning : base_.warnings) {
+      if (warning.code != "nodes_out_of_order")
+        data_->warnings.push_back(warning);  // place_nodes() orders them
+    }
     unused_ = find_unused_constants(graph_, record_);
     change_nodes();
     place_nodes();
@@ -81,7 +86,8 @@ class EditApplication {
     remove_declarations();
     add_outputs();
     set_metadata();
-    if (auto raised = raise_ir_version(data_->skeleton, needed_ir_)) data_->warnings.push_back(*std::move(raised));
+    if (auto raised = raise_ir_version(data_->skeleton, needed_ir_))
+      data_->warnings.push_back(*std::move(raised));
     return finish_derived(std::move(data_), base_, derivation_);
   }
 
@@ -108,12 +114,14 @@ class EditApplication {
                         std::all_of(record_.after.begin(), record_.after.end(), known_place);
     const bool attributes = std::all_of(record_.attributes.begin(), record_.attributes.end(),
                                         [this](const auto& attribute) { return has_node(attribute.node); });
-    const bool removed = std::all_of(record_.removed.begin(), record_.removed.end(), [this](NodeId id) { return has_node(id); });
+    const bool removed = std::all_of(record_.removed.begin(), record_.removed.end(),
+                                     [this](NodeId id) { return has_node(id); });
     return places && attributes && removed ? Result<void>() : bad_edit("names a node that doesn't exist");
   }
 
   void change_nodes() {
-    for (auto& [use, tensor] : record_.redirected) proto().mutable_node(use.node)->set_input(use.input, tensor);
+    for (auto& [use, tensor] : record_.redirected)
+      proto().mutable_node(use.node)->set_input(use.input, tensor);
     for (const EditRecord::Rename& rename : record_.renamed) {
       const TensorId id = graph_.node(rename.node).outputs[static_cast<std::size_t>(rename.output)];
       if (id != kNone) derivation_.renamed[rename.tensor] = id;
@@ -130,18 +138,22 @@ class EditApplication {
     placed.Reserve(proto().node_size() + 16);
     add_nodes(record_.front, placed);
     for (const NodeId id : graph_.topological_order()) {
-      if (const auto here = record_.before.find(id); here != record_.before.end()) add_nodes(here->second, placed);
+      if (const auto here = record_.before.find(id); here != record_.before.end())
+        add_nodes(here->second, placed);
       if (!is_removed(id)) {
         placed.Add()->Swap(proto().mutable_node(id));
         derivation_.inferred_nodes.push_back(false);
       }
-      if (const auto here = record_.after.find(id); here != record_.after.end()) add_nodes(here->second, placed);
+      if (const auto here = record_.after.find(id); here != record_.after.end())
+        add_nodes(here->second, placed);
     }
     add_nodes(record_.end, placed);
     proto().mutable_node()->Swap(&placed);
   }
 
-  [[nodiscard]] bool is_removed(NodeId id) const { return record_.removed.contains(id) || unused_.nodes.contains(id); }
+  [[nodiscard]] bool is_removed(NodeId id) const {
+    return record_.removed.contains(id) || unused_.nodes.contains(id);
+  }
 
   void add_nodes(std::vector<NewNode>& nodes, Nodes& placed) {
     for (NewNode& node : nodes) {
@@ -177,7 +189,8 @@ class EditApplication {
       }
       if (data_->store == base_.store) data_->store = base_.store->fork();
       const std::uint64_t length = made.bytes.size();
-      set_stored_tensor(tensor, {data_->store->add_new(std::move(made.bytes)), 0, length, TensorField::kRawData});
+      set_stored_tensor(tensor,
+                        {data_->store->add_new(std::move(made.bytes)), 0, length, TensorField::kRawData});
     }
   }
 
@@ -196,13 +209,15 @@ class EditApplication {
     if (gone_.empty()) return;
     const auto exists = [this](const std::string& name) { return made_.contains(name) || !is_gone(name); };
     keep_if(*proto().mutable_value_info(), [&](const auto& info) { return exists(info.name()); });
-    keep_if(*proto().mutable_quantization_annotation(), [&](const auto& note) { return exists(note.tensor_name()); });
+    keep_if(*proto().mutable_quantization_annotation(),
+            [&](const auto& note) { return exists(note.tensor_name()); });
   }
 
   void add_outputs() {
     for (const OutputDeclaration& output : record_.outputs) {
       const auto& present = proto().output();
-      const bool listed = std::any_of(present.begin(), present.end(), [&](const auto& o) { return o.name() == output.name; });
+      const bool listed =
+          std::any_of(present.begin(), present.end(), [&](const auto& o) { return o.name() == output.name; });
       if (listed) continue;
       onnx::ValueInfoProto& added = *proto().add_output();
       added.set_name(output.name);
@@ -237,8 +252,8 @@ class EditApplication {
   std::shared_ptr<ModelData> data_;
   Derivation derivation_;
   UnusedConstants unused_;
-  std::unordered_set<TensorId> gone_;      // tensors of the base that the edit takes away
-  std::unordered_set<std::string> made_;   // names that the edit gives
+  std::unordered_set<TensorId> gone_;     // tensors of the base that the edit takes away
+  std::unordered_set<std::string> made_;  // names that the edit gives
   std::int64_t needed_ir_ = 0;
 };
 

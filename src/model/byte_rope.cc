@@ -43,7 +43,8 @@ std::vector<std::span<const std::uint8_t>> ByteRope::pieces() const {
 std::vector<std::uint8_t> ByteRope::flatten() const {
   std::vector<std::uint8_t> whole;
   whole.reserve(static_cast<std::size_t>(size_));
-  for (const std::span<const std::uint8_t> piece : pieces()) whole.insert(whole.end(), piece.begin(), piece.end());
+  for (const std::span<const std::uint8_t> piece : pieces())
+    whole.insert(whole.end(), piece.begin(), piece.end());
   return whole;
 }
 

@@ -42,7 +42,8 @@ void apply(const ConstantSource& step, TensorBytes& value) {
 
 }  // namespace
 
-Result<TensorBytes> fold_constant(const std::vector<ConstantSource>& sources, TensorId id, const WeightStore& store) {
+Result<TensorBytes> fold_constant(const std::vector<ConstantSource>& sources, TensorId id,
+                                  const WeightStore& store) {
   std::vector<const ConstantSource*> steps;  // at most 2 * kMaxFoldSteps + 1
   const ConstantSource* source = &sources[static_cast<std::size_t>(id)];
   while (source->from != kNone) {
@@ -50,9 +51,11 @@ Result<TensorBytes> fold_constant(const std::vector<ConstantSource>& sources, Te
     source = &sources[static_cast<std::size_t>(source->from)];
   }
   if (source->kind == Kind::kNotConstant) {
-    return Error{ErrorCode::kInvalidState, "The value of a tensor was asked for that isn't constant.", "", ""};
+    return Error{ErrorCode::kInvalidState, "The value of a tensor was asked for that isn't constant.", "",
+                 ""};
   }
-  Result<TensorBytes> value = source->kind == Kind::kTensor ? tensor_bytes(*source->tensor, store) : attribute_bytes(*source);
+  Result<TensorBytes> value =
+      source->kind == Kind::kTensor ? tensor_bytes(*source->tensor, store) : attribute_bytes(*source);
   if (!value.ok()) return value;
   for (std::size_t i = steps.size(); i > 0; --i) apply(*steps[i - 1], value.value());
   return value;

@@ -52,7 +52,8 @@ std::optional<std::vector<bool>> axis_flags(const Dims& axes, std::size_t rank) 
   std::vector<bool> flags(rank, false);
   for (std::int64_t axis : axes) {
     if (axis < 0) axis += static_cast<std::int64_t>(rank);
-    if (axis < 0 || axis >= static_cast<std::int64_t>(rank) || flags[static_cast<std::size_t>(axis)]) return std::nullopt;
+    if (axis < 0 || axis >= static_cast<std::int64_t>(rank) || flags[static_cast<std::size_t>(axis)])
+      return std::nullopt;
     flags[static_cast<std::size_t>(axis)] = true;
   }
   return flags;
@@ -61,7 +62,8 @@ std::optional<std::vector<bool>> axis_flags(const Dims& axes, std::size_t rank) 
 std::optional<Dims> squeezed(const Dims& from, const std::optional<Dims>& axes) {
   Dims made;
   if (!axes) {
-    std::copy_if(from.begin(), from.end(), std::back_inserter(made), [](std::int64_t dim) { return dim != 1; });
+    std::copy_if(from.begin(), from.end(), std::back_inserter(made),
+                 [](std::int64_t dim) { return dim != 1; });
     return made;
   }
   const auto flags = axis_flags(*axes, from.size());
@@ -134,8 +136,8 @@ class ConstantIndexer {
   }
 
   static bool is_foldable(const ConstantSource& from) {
-    return from.kind != Kind::kNotConstant && data_type_bits(from.type) != 0 && from.dims.size() <= kMaxRank &&
-           element_count(from.dims).has_value();
+    return from.kind != Kind::kNotConstant && data_type_bits(from.type) != 0 &&
+           from.dims.size() <= kMaxRank && element_count(from.dims).has_value();
   }
 
   void add_constant_node(TensorId output, const onnx::NodeProto& node) {
@@ -207,10 +209,13 @@ class ConstantIndexer {
     } else {
       for (std::size_t i = rank; i > 0; --i) made.permutation.push_back(static_cast<std::int64_t>(i - 1));
     }
-    const bool negative = std::any_of(made.permutation.begin(), made.permutation.end(), [](auto axis) { return axis < 0; });
-    if (made.permutation.size() != rank || negative || !axis_flags(made.permutation, rank)) return std::nullopt;
+    const bool negative =
+        std::any_of(made.permutation.begin(), made.permutation.end(), [](auto axis) { return axis < 0; });
+    if (made.permutation.size() != rank || negative || !axis_flags(made.permutation, rank))
+      return std::nullopt;
     if (data_type_bits(base.type) < 8 || made.steps > kMaxFoldSteps) return std::nullopt;
-    for (const std::int64_t axis : made.permutation) made.dims.push_back(base.dims[static_cast<std::size_t>(axis)]);
+    for (const std::int64_t axis : made.permutation)
+      made.dims.push_back(base.dims[static_cast<std::size_t>(axis)]);
     return made;
   }
 
@@ -222,27 +227,31 @@ class ConstantIndexer {
   }
 
   std::optional<Dims> squeeze_dims(const GraphNode& node, const onnx::NodeProto& proto) {
-    const bool has_axes = (node.inputs.size() > 1 && node.inputs[1] != kNone) || find_attribute(proto, "axes") != nullptr;
+    const bool has_axes =
+        (node.inputs.size() > 1 && node.inputs[1] != kNone) || find_attribute(proto, "axes") != nullptr;
     const auto axes = integers(node, 1, proto, "axes");
     if (has_axes && !axes) return std::nullopt;
     return squeezed(source(node.inputs[0]).dims, axes);
   }
 
   // A short list of integers, given as an input or, in older operator sets, as an attribute.
-  std::optional<Dims> integers(const GraphNode& node, std::size_t input, const onnx::NodeProto& proto, std::string_view name) {
+  std::optional<Dims> integers(const GraphNode& node, std::size_t input, const onnx::NodeProto& proto,
+                               std::string_view name) {
     if (const onnx::AttributeProto* attribute = find_attribute(proto, name)) {
       if (static_cast<std::uint64_t>(attribute->ints_size()) > kMaxListElements) return std::nullopt;
       return Dims(attribute->ints().begin(), attribute->ints().end());
     }
     if (input >= node.inputs.size() || node.inputs[input] == kNone) return std::nullopt;
     const ConstantSource& list = source(node.inputs[input]);
-    if (list.kind == Kind::kNotConstant || list.type != DataType::kInt64 || list.dims.size() > 1) return std::nullopt;
+    if (list.kind == Kind::kNotConstant || list.type != DataType::kInt64 || list.dims.size() > 1)
+      return std::nullopt;
     const auto count = element_count(list.dims);
     if (!count || *count > kMaxListElements) return std::nullopt;
     const Result<TensorBytes> value = fold_constant(sources_, node.inputs[input], store_);
     if (!value.ok()) return std::nullopt;
     Dims made(value.value().view.size() / sizeof(std::int64_t));
-    if (!made.empty()) std::memcpy(made.data(), value.value().view.data(), made.size() * sizeof(std::int64_t));
+    if (!made.empty())
+      std::memcpy(made.data(), value.value().view.data(), made.size() * sizeof(std::int64_t));
     return made;
   }
 
@@ -254,7 +263,8 @@ class ConstantIndexer {
 
 }  // namespace
 
-std::vector<ConstantSource> index_constants(const onnx::GraphProto& graph, const WeightStore& store, Graph::Parts& parts) {
+std::vector<ConstantSource> index_constants(const onnx::GraphProto& graph, const WeightStore& store,
+                                            Graph::Parts& parts) {
   return ConstantIndexer(graph, store, parts).run();
 }
 

@@ -1,7 +1,9 @@
-// Which tensors of the main graph are constant, and how their values come about; found without touching bulk bytes.
+// Which tensors of the main graph are constant, and how their values come about; found without touching bulk
+// bytes.
 //
-// Constant are dense initializers, the outputs of Constant nodes (value, value_float, value_floats, value_int, value_ints), and
-// what Identity, Cast, Transpose, Reshape, Squeeze and Unsqueeze make of a constant of a numeric type.
+// Constant are dense initializers, the outputs of Constant nodes (value, value_float, value_floats,
+// value_int, value_ints), and what Identity, Cast, Transpose, Reshape, Squeeze and Unsqueeze make of a
+// constant of a numeric type.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +34,13 @@ struct ConstantSource {
   std::vector<std::int64_t> permutation;
 };
 
-// More transposes and casts than this between stored data and a use are not folded: each costs a pass over the data.
+// More transposes and casts than this between stored data and a use are not folded: each costs a pass over
+// the data.
 inline constexpr std::uint8_t kMaxFoldSteps = 8;
 
-// One source for each tensor of `parts`, whose flags `constant` are set. `store` is read only for small shapes and axes.
-std::vector<ConstantSource> index_constants(const onnx::GraphProto& graph, const WeightStore& store, Graph::Parts& parts);
+// One source for each tensor of `parts`, whose flags `constant` are set. `store` is read only for small
+// shapes and axes.
+std::vector<ConstantSource> index_constants(const onnx::GraphProto& graph, const WeightStore& store,
+                                            Graph::Parts& parts);
 
 }  // namespace halftone

@@ -28,7 +28,8 @@ float widen(Half value) {
   const std::uint32_t fraction = value.bits & 0x3FFU;
   if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000U | (fraction << 13U));
   if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112U) << 23U) | (fraction << 13U));
-  const float small = std::ldexp(static_cast<float>(fraction), -24);  // exact: denormals of float16 are normal float32
+  const float small =
+      std::ldexp(static_cast<float>(fraction), -24);  // exact: denormals of float16 are normal float32
   return sign != 0 ? -small : small;
 }
 
@@ -155,7 +156,8 @@ std::vector<std::uint8_t> cast_values(std::span<const std::uint8_t> values, Data
 }
 
 std::vector<std::uint8_t> transpose_values(std::span<const std::uint8_t> values, std::size_t element_bytes,
-                                           std::span<const std::int64_t> dims, std::span<const std::int64_t> permutation) {
+                                           std::span<const std::int64_t> dims,
+                                           std::span<const std::int64_t> permutation) {
   std::vector<std::uint8_t> made(values.size());
   if (values.empty()) return made;
   const std::size_t rank = dims.size();

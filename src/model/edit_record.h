@@ -28,7 +28,8 @@ struct EditRecord {
   std::vector<NewNode> end;
   std::unordered_map<NodeId, std::vector<NewNode>> before;
   std::unordered_map<NodeId, std::vector<NewNode>> after;
-  std::vector<std::pair<Use, std::string>> redirected;  // in order of the calls: of two for one use the later one counts
+  std::vector<std::pair<Use, std::string>>
+      redirected;  // in order of the calls: of two for one use the later one counts
   struct Rename {
     NodeId node;
     std::int32_t output;
@@ -49,10 +50,11 @@ struct EditRecord {
 // Errors: see ModelEditor::finish.
 Result<std::shared_ptr<const Model>> apply_edit(const ModelData& base, EditRecord record);
 
-// Which constants lose their last reader by the edit, and the nodes that only served them (Constant nodes, folded chains).
+// Which constants lose their last reader by the edit, and the nodes that only served them (Constant nodes,
+// folded chains).
 struct UnusedConstants {
-  std::unordered_set<NodeId> nodes;          // of the base graph, besides those that the edit removes itself
-  std::unordered_set<TensorId> tensors;      // constants that are gone: initializers, and what those nodes made
+  std::unordered_set<NodeId> nodes;      // of the base graph, besides those that the edit removes itself
+  std::unordered_set<TensorId> tensors;  // constants that are gone: initializers, and what those nodes made
 };
 UnusedConstants find_unused_constants(const Graph& graph, const EditRecord& record);
 

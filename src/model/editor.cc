@@ -9,8 +9,8 @@ namespace halftone {
 struct ModelEditor::State {
   std::shared_ptr<const Model> base;
   EditRecord record;
-  std::optional<UniqueNames> names;              // made at the first wish for a name
-  std::unordered_set<std::string> reserved;      // given out by fresh_name, not yet used for an initializer
+  std::optional<UniqueNames> names;          // made at the first wish for a name
+  std::unordered_set<std::string> reserved;  // given out by fresh_name, not yet used for an initializer
 
   UniqueNames& taken() {
     if (!names) names.emplace(base->data()->skeleton);
@@ -35,13 +35,15 @@ Result<void> ModelEditor::add_initializer(std::string name, DataType type, std::
   const auto needed = raw_byte_count(type, dims);
   if (!needed || *needed != bytes.size()) {
     return Error{ErrorCode::kInvalidGraph,
-                 "The new tensor \"" + printable(name) + "\" has " + std::to_string(bytes.size()) + " bytes, but its type " +
-                     data_type_name(type) + " and dimensions need " + (needed ? std::to_string(*needed) : "others") + ".",
+                 "The new tensor \"" + printable(name) + "\" has " + std::to_string(bytes.size()) +
+                     " bytes, but its type " + data_type_name(type) + " and dimensions need " +
+                     (needed ? std::to_string(*needed) : "others") + ".",
                  printable(name), ""};
   }
   if (name.empty() || (state_->reserved.erase(name) == 0 && !state_->taken().take(name))) {
-    return Error{ErrorCode::kInvalidGraph, "The name \"" + printable(name) + "\" for a new tensor is taken already.",
-                 printable(name), ""};
+    return Error{ErrorCode::kInvalidGraph,
+                 "The name \"" + printable(name) + "\" for a new tensor is taken already.", printable(name),
+                 ""};
   }
   state_->record.initializers.push_back({std::move(name), type, std::move(dims), std::move(bytes)});
   return {};
@@ -54,7 +56,9 @@ void ModelEditor::insert_before(NodeId before, NewNode node) {
 
 void ModelEditor::insert_front(NewNode node) { state_->record.front.push_back(std::move(node)); }
 
-void ModelEditor::insert_after(NodeId after, NewNode node) { state_->record.after[after].push_back(std::move(node)); }
+void ModelEditor::insert_after(NodeId after, NewNode node) {
+  state_->record.after[after].push_back(std::move(node));
+}
 
 void ModelEditor::redirect_input(Use use, std::string tensor) {
   state_->record.redirected.emplace_back(use, std::move(tensor));
@@ -70,7 +74,9 @@ void ModelEditor::set_attribute(NodeId node, std::string name, AttributeValue va
 
 void ModelEditor::remove_node(NodeId node) { state_->record.removed.insert(node); }
 
-void ModelEditor::add_graph_output(OutputDeclaration output) { state_->record.outputs.push_back(std::move(output)); }
+void ModelEditor::add_graph_output(OutputDeclaration output) {
+  state_->record.outputs.push_back(std::move(output));
+}
 
 void ModelEditor::set_metadata(std::string key, std::string value) {
   state_->record.metadata.emplace_back(std::move(key), std::move(value));

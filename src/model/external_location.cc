@@ -5,9 +5,11 @@ namespace {
 
 Error leaves_folder(std::string_view location, std::string_view reason) {
   return {ErrorCode::kExternalDataMissing,
-          "The model wants external data from \"" + printable(location) + "\", which " + std::string(reason) + ".",
+          "The model wants external data from \"" + printable(location) + "\", which " + std::string(reason) +
+              ".",
           printable(location),
-          "External data must lie in the model's own folder; save the model again with a plain relative file name."};
+          "External data must lie in the model's own folder; save the model again with a plain relative file "
+          "name."};
 }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -19,7 +21,8 @@ bool has_drive(std::string_view location) {
 }  // namespace
 
 Result<std::string> normal_location(std::string_view location) {
-  if (location.find('\0') != std::string_view::npos) return leaves_folder(location, "contains a NUL character");
+  if (location.find('\0') != std::string_view::npos)
+    return leaves_folder(location, "contains a NUL character");
   if (location.find('\\') != std::string_view::npos) return leaves_folder(location, "contains a backslash");
   if (location.starts_with('/')) return leaves_folder(location, "is an absolute path");
   if (has_drive(location)) return leaves_folder(location, "names a drive");

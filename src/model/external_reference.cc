@@ -33,7 +33,8 @@ std::optional<std::uint64_t> parse_offset(const std::string& text) {
 
 Result<StoredTensor> external_reference(const TensorFacts& facts, std::string_view name) {
   const std::string* location = find_value(facts, "location");
-  if (location == nullptr) return bad_reference(name, "says that its data is in another file but not in which");
+  if (location == nullptr)
+    return bad_reference(name, "says that its data is in another file but not in which");
   Result<std::string> path = normal_location(*location);
   if (!path) return path.error();
   const std::string* offset_text = find_value(facts, "offset");
@@ -46,7 +47,8 @@ Result<StoredTensor> external_reference(const TensorFacts& facts, std::string_vi
     return bad_reference(name, length_text != nullptr ? "gives a length of external data that is no number"
                                                       : "has external data of unknown length");
   }
-  if (facts.type == DataType::kString) return bad_reference(name, "has strings as external data, which ONNX doesn't allow");
+  if (facts.type == DataType::kString)
+    return bad_reference(name, "has strings as external data, which ONNX doesn't allow");
   if (expected && *expected != *length) {
     return bad_reference(name, "has " + std::to_string(*length) +
                                    " bytes of external data, but its type and dimensions ask for " +

@@ -25,7 +25,8 @@ void add_warnings(ModelData& data, std::vector<Warning> warnings) {
 // What the base knew about a tensor that the edit left alone, or only gave another name.
 void carry_types(const Graph& base, const Derivation& derivation, Graph::Parts& parts) {
   for (GraphTensor& tensor : parts.tensors) {
-    const bool inferred = tensor.producer != kNone && derivation.inferred_nodes[static_cast<std::size_t>(tensor.producer)];
+    const bool inferred =
+        tensor.producer != kNone && derivation.inferred_nodes[static_cast<std::size_t>(tensor.producer)];
     const auto renamed = derivation.renamed.find(tensor.name);
     if (inferred || tensor.initializer) continue;
     const TensorId id = renamed != derivation.renamed.end() ? renamed->second : base.find_tensor(tensor.name);

@@ -37,14 +37,16 @@ class GraphBuilder {
     for (int i = 0; i < graph_.node_size(); ++i) add_node(i);
     add_outputs();
     for (const onnx::TensorProto& tensor : graph_.initializer()) add_initializer(tensor);
-    for (const onnx::SparseTensorProto& tensor : graph_.sparse_initializer()) tensor_id(tensor.values().name());
+    for (const onnx::SparseTensorProto& tensor : graph_.sparse_initializer())
+      tensor_id(tensor.values().name());
     for (const onnx::ValueInfoProto& info : graph_.value_info()) declare_if_known(info);
     add_opsets();
     built_.in_file_order = scopes_.in_file_order;
     built_.parts.order = std::move(scopes_.order);
     if (!built_.in_file_order) {
-      built_.warnings.push_back({"nodes_out_of_order",
-                                 "The file lists nodes before the nodes that feed them; they are read in the right order.", ""});
+      built_.warnings.push_back(
+          {"nodes_out_of_order",
+           "The file lists nodes before the nodes that feed them; they are read in the right order.", ""});
     }
     return std::move(built_);
   }
@@ -75,7 +77,8 @@ class GraphBuilder {
   void add_inputs() {
     std::unordered_set<std::string_view> initializers;
     for (const onnx::TensorProto& item : graph_.initializer()) initializers.insert(item.name());
-    for (const onnx::SparseTensorProto& item : graph_.sparse_initializer()) initializers.insert(item.values().name());
+    for (const onnx::SparseTensorProto& item : graph_.sparse_initializer())
+      initializers.insert(item.values().name());
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       if (initializers.contains(input.name())) continue;
       const TensorId id = tensor_id(input.name());
@@ -116,9 +119,10 @@ class GraphBuilder {
     for (const onnx::ValueInfoProto& output : graph_.output()) {
       const TensorId id = tensor_id(output.name());
       if (tensor(id).graph_output) {
-        built_.warnings.push_back({"duplicate_graph_output",
-                                   "The graph lists the output \"" + printable(output.name()) + "\" twice; it counts once.",
-                                   printable(output.name())});
+        built_.warnings.push_back(
+            {"duplicate_graph_output",
+             "The graph lists the output \"" + printable(output.name()) + "\" twice; it counts once.",
+             printable(output.name())});
         continue;
       }
       tensor(id).graph_output = true;
@@ -154,7 +158,8 @@ class GraphBuilder {
 
 Result<BuiltGraph> build_graph(const onnx::ModelProto& model) {
   if (!model.has_graph()) {
-    return Error{ErrorCode::kInvalidGraph, "The model has no graph.", "", "Check that the file is a complete ONNX model."};
+    return Error{ErrorCode::kInvalidGraph, "The model has no graph.", "",
+                 "Check that the file is a complete ONNX model."};
   }
   Result<GraphScopes> scopes = resolve_scopes(model.graph());
   if (!scopes.ok()) return std::move(scopes).error();

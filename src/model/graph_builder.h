@@ -1,9 +1,10 @@
 // Builds the graph index (Graph::Parts) from a skeleton. Linear in nodes and edges.
 //
-// Tensor ids follow the order of sites: graph inputs, then for each node in file order its inputs, what its bodies read, its
-// outputs; each tensor at its first appearance; then graph outputs and initializers that no node touches.
-// Types and shapes are the declared ones; type_inference.h adds what follows from them, constant_index.h what is constant.
-// Attribute values are views into the skeleton, which must stay where it is and unchanged as long as the Graph lives.
+// Tensor ids follow the order of sites: graph inputs, then for each node in file order its inputs, what its
+// bodies read, its outputs; each tensor at its first appearance; then graph outputs and initializers that no
+// node touches. Types and shapes are the declared ones; type_inference.h adds what follows from them,
+// constant_index.h what is constant. Attribute values are views into the skeleton, which must stay where it
+// is and unchanged as long as the Graph lives.
 #pragma once
 
 #include <vector>

@@ -23,19 +23,21 @@ struct Dependencies {
 std::string quoted(std::string_view name) { return "\"" + printable(name) + "\""; }
 
 Error defined_twice(std::string_view tensor, std::string_view by) {
-  return {ErrorCode::kInvalidGraph, "The tensor " + quoted(tensor) + " is defined twice, the second time by " + std::string(by) + ".",
+  return {ErrorCode::kInvalidGraph,
+          "The tensor " + quoted(tensor) + " is defined twice, the second time by " + std::string(by) + ".",
           printable(tensor), "Export the model again; every tensor may be written only once."};
 }
 
 Error not_produced(std::string_view tensor, const std::string& reader) {
-  return {ErrorCode::kInvalidGraph, reader + " reads the tensor " + quoted(tensor) + ", which nothing in the model produces.",
+  return {ErrorCode::kInvalidGraph,
+          reader + " reads the tensor " + quoted(tensor) + ", which nothing in the model produces.",
           printable(tensor), "Export the model again; the file refers to a tensor that isn't in it."};
 }
 
 Error cyclic(const onnx::NodeProto& node, std::string_view tensor) {
   return {ErrorCode::kInvalidGraph,
-          "The graph has a cycle: node " + describe_node(node) + " depends on its own result through the tensor " +
-              quoted(tensor) + ".",
+          "The graph has a cycle: node " + describe_node(node) +
+              " depends on its own result through the tensor " + quoted(tensor) + ".",
           printable(tensor), "Export the model again; a graph must not contain cycles."};
 }
 
@@ -65,14 +67,16 @@ std::optional<Error> collect_definitions(const onnx::GraphProto& graph, Definiti
     if (!add_initializer(tensor.name())) return defined_twice(tensor.name(), "an initializer");
   }
   for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
-    if (!add_initializer(tensor.values().name())) return defined_twice(tensor.values().name(), "an initializer");
+    if (!add_initializer(tensor.values().name()))
+      return defined_twice(tensor.values().name(), "an initializer");
   }
   return collect_node_outputs(graph, defined);
 }
 
-// Depth-first from each node in file order, producers before readers, without recursion. Returns the node and the tensor
-// that close a cycle, if there is one.
-std::optional<std::pair<NodeId, std::string_view>> order_nodes(const Dependencies& dependencies, std::vector<NodeId>& order) {
+// Depth-first from each node in file order, producers before readers, without recursion. Returns the node and
+// the tensor that close a cycle, if there is one.
+std::optional<std::pair<NodeId, std::string_view>> order_nodes(const Dependencies& dependencies,
+                                                               std::vector<NodeId>& order) {
   enum class State : std::uint8_t { kNew, kOpen, kDone };
   const std::size_t count = dependencies.first.size() - 1;
   std::vector<State> states(count, State::kNew);
@@ -110,7 +114,8 @@ bool file_order_is_topological(const Dependencies& dependencies) {
   return true;
 }
 
-std::optional<Error> set_order(const onnx::GraphProto& graph, const Dependencies& dependencies, GraphScopes& scopes) {
+std::optional<Error> set_order(const onnx::GraphProto& graph, const Dependencies& dependencies,
+                               GraphScopes& scopes) {
   const auto count = static_cast<std::size_t>(graph.node_size());
   scopes.order.reserve(count);
   scopes.in_file_order = file_order_is_topological(dependencies);
@@ -142,15 +147,16 @@ class ScopeResolver {
   Result<std::vector<std::string_view>> visit(const onnx::GraphProto& graph, int depth, GraphScopes& scopes) {
     if (depth > kMaxSubgraphDepth) {
       return Error{ErrorCode::kTooLarge,
-                   "Subgraphs are nested more than " + std::to_string(kMaxSubgraphDepth) + " deep.", printable(graph.name()),
-                   "Simplify the control flow of the model and export it again."};
+                   "Subgraphs are nested more than " + std::to_string(kMaxSubgraphDepth) + " deep.",
+                   printable(graph.name()), "Simplify the control flow of the model and export it again."};
     }
     Definitions defined;
     if (auto error = collect_definitions(graph, defined)) return *std::move(error);
     OuterNames outer;
     Dependencies dependencies;
     for (const onnx::NodeProto& node : graph.node()) {
-      if (auto error = visit_node(node, depth, defined, dependencies, outer, scopes)) return *std::move(error);
+      if (auto error = visit_node(node, depth, defined, dependencies, outer, scopes))
+        return *std::move(error);
     }
     for (const onnx::ValueInfoProto& output : graph.output()) {
       if (defined.contains(output.name())) continue;
@@ -211,7 +217,9 @@ std::string describe_node(const onnx::NodeProto& node) {
   return quoted(label) + " (" + printable(node.op_type(), 60) + ")";
 }
 
-std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+std::string_view canonical_domain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view() : domain;
+}
 
 Result<GraphScopes> resolve_scopes(const onnx::GraphProto& graph) {
   GraphScopes scopes;

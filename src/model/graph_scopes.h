@@ -1,4 +1,5 @@
-// Who produces what a graph reads: name resolution, single assignment and order, for the main graph and every subgraph in it.
+// Who produces what a graph reads: name resolution, single assignment and order, for the main graph and every
+// subgraph in it.
 //
 // Linear in names (times the nesting depth); no recursion deeper than kMaxSubgraphDepth.
 #pragma once
@@ -17,14 +18,15 @@ namespace halftone {
 inline constexpr int kMaxSubgraphDepth = 32;
 
 struct GraphScopes {
-  // For each node of the main graph: the main graph's tensors that its bodies read, each once. Views into the graph.
+  // For each node of the main graph: the main graph's tensors that its bodies read, each once. Views into the
+  // graph.
   std::vector<std::vector<std::string_view>> captures;
   std::vector<NodeId> order;  // a topological order; 0, 1, 2, … where the file's order is one
   bool in_file_order = true;
 };
 
-// Errors: kInvalidGraph for a name that two places define, an input or graph output that nothing produces, a cycle;
-// kTooLarge for bodies nested deeper than kMaxSubgraphDepth. All in the main graph and in subgraphs.
+// Errors: kInvalidGraph for a name that two places define, an input or graph output that nothing produces, a
+// cycle; kTooLarge for bodies nested deeper than kMaxSubgraphDepth. All in the main graph and in subgraphs.
 Result<GraphScopes> resolve_scopes(const onnx::GraphProto& graph);
 
 // The subgraphs that a node owns, in attribute order.

@@ -8,12 +8,17 @@
 namespace halftone {
 namespace {
 
+// Only variadic operators have more, and those compare ranks before they index; a million padded shapes would
+// fill the memory.
+constexpr std::size_t kMaxPaddedInputs = 64;
+
 class BodyInferencer final : public onnx::GraphInferencer {
  public:
   BodyInferencer(const onnx::GraphProto& body, const BodyInference& infer) : body_(body), infer_(infer) {}
 
-  std::vector<const onnx::TypeProto*> doInferencing(const std::vector<const onnx::TypeProto*>& inputs,
-                                                    const std::vector<const onnx::TensorProto*>& /*data*/) override {
+  std::vector<const onnx::TypeProto*> doInferencing(
+      const std::vector<const onnx::TypeProto*>& inputs,
+      const std::vector<const onnx::TensorProto*>& /*data*/) override {
     return infer_(body_, inputs);
   }
 
@@ -40,8 +45,8 @@ const onnx::TypeProto* PaddedTypes::add(const onnx::TypeProto& type) {
   return &pool_[used_ - 1];
 }
 
-NodeInferenceContext::NodeInferenceContext(const onnx::NodeProto& node, const InferenceScope& scope, PaddedTypes& pool,
-                                           BodyInference infer_body)
+NodeInferenceContext::NodeInferenceContext(const onnx::NodeProto& node, const InferenceScope& scope,
+                                           PaddedTypes& pool, BodyInference infer_body)
     : node_(node),
       scope_(scope),
       pool_(pool),
@@ -50,7 +55,8 @@ NodeInferenceContext::NodeInferenceContext(const onnx::NodeProto& node, const In
       outputs_(static_cast<std::size_t>(node.output_size())) {
   for (const std::string& input : node.input()) {
     const onnx::TypeProto* type = input.empty() ? nullptr : scope.type(input);
-    inputs_.push_back(type != nullptr && type->has_tensor_type() ? pool_.add(*type) : type);
+    const bool pad = type != nullptr && type->has_tensor_type() && inputs_.size() < kMaxPaddedInputs;
+    inputs_.push_back(pad ? pool_.add(*type) : type);
   }
 }
 
@@ -63,13 +69,16 @@ const onnx::AttributeProto* NodeInferenceContext::getAttribute(const std::string
   return nullptr;
 }
 
-std::size_t NodeInferenceContext::getNumInputs() const { return static_cast<std::size_t>(node_.input_size()); }
+std::size_t NodeInferenceContext::getNumInputs() const {
+  return static_cast<std::size_t>(node_.input_size());
+}
 
 bool NodeInferenceContext::hasInput(std::size_t index) const {
   return index < getNumInputs() && !node_.input(static_cast<int>(index)).empty();
 }
 
-// Inference functions dereference what they get for inputs that the schema demands; the exception is caught at the node.
+// Inference functions dereference what they get for inputs that the schema demands; the exception is caught
+// at the node.
 const onnx::TypeProto* NodeInferenceContext::getInputType(std::size_t index) const {
   if (index >= getNumInputs()) throw std::out_of_range("it has too few inputs");
   return inputs_[index];
@@ -88,13 +97,18 @@ onnx::TypeProto* NodeInferenceContext::getOutputType(std::size_t index) {
 
 onnx::GraphInferencer* NodeInferenceContext::getGraphAttributeInferencer(const std::string& name) {
   const onnx::AttributeProto* attribute = getAttribute(name);
-  if (attribute == nullptr || !attribute->has_g()) throw std::invalid_argument("its attribute " + name + " is no graph");
+  if (attribute == nullptr || !attribute->has_g())
+    throw std::invalid_argument("its attribute " + name + " is no graph");
   bodies_.push_back(std::make_unique<BodyInferencer>(attribute->g(), infer_body_));
   return bodies_.back().get();
 }
 
-const onnx::SparseTensorProto* NodeInferenceContext::getInputSparseData(std::size_t /*index*/) const { return nullptr; }
+const onnx::SparseTensorProto* NodeInferenceContext::getInputSparseData(std::size_t /*index*/) const {
+  return nullptr;
+}
 
-const onnx::TensorShapeProto* NodeInferenceContext::getSymbolicInput(std::size_t /*index*/) const { return nullptr; }
+const onnx::TensorShapeProto* NodeInferenceContext::getSymbolicInput(std::size_t /*index*/) const {
+  return nullptr;
+}
 
 }  // namespace halftone

@@ -13,12 +13,13 @@
 namespace halftone {
 
 // Infers a body with the given input types (nullptr: not known) and returns its output types.
-using BodyInference =
-    std::function<std::vector<const onnx::TypeProto*>(const onnx::GraphProto&, const std::vector<const onnx::TypeProto*>&)>;
+using BodyInference = std::function<std::vector<const onnx::TypeProto*>(
+    const onnx::GraphProto&, const std::vector<const onnx::TypeProto*>&)>;
 
-// Types as inference functions may read them: each shape has empty dimensions behind its last one, allocated but not counted. Many
-// of those functions index dimensions without looking at the rank; here they find one that isn't known instead of foreign memory.
-// (protobuf keeps removed elements of a repeated field for reuse; a test holds it to that.)
+// Types as inference functions may read them: each shape has empty dimensions behind its last one, allocated
+// but not counted. Many of those functions index dimensions without looking at the rank; here they find one
+// that isn't known instead of foreign memory. (protobuf keeps removed elements of a repeated field for reuse;
+// a test holds it to that.)
 class PaddedTypes {
  public:
   // Valid until the pool is reset to a mark from before.
@@ -34,7 +35,8 @@ class PaddedTypes {
 class NodeInferenceContext final : public onnx::InferenceContext {
  public:
   // Node, scope, pool and everything that `infer_body` refers to must outlive the context.
-  NodeInferenceContext(const onnx::NodeProto& node, const InferenceScope& scope, PaddedTypes& pool, BodyInference infer_body);
+  NodeInferenceContext(const onnx::NodeProto& node, const InferenceScope& scope, PaddedTypes& pool,
+                       BodyInference infer_body);
   ~NodeInferenceContext() override;
   NodeInferenceContext(const NodeInferenceContext&) = delete;
   NodeInferenceContext& operator=(const NodeInferenceContext&) = delete;

@@ -21,11 +21,14 @@ using Problem = std::optional<std::string>;
 
 Problem check_extents(const onnx::NodeProto& node) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {
-    const bool positive = attribute.name() == "strides" || attribute.name() == "dilations" || attribute.name() == "kernel_shape";
-    const bool bounded = attribute.name() == "pads" || attribute.name() == "output_padding" || attribute.name() == "output_shape";
+    const bool positive = attribute.name() == "strides" || attribute.name() == "dilations" ||
+                          attribute.name() == "kernel_shape";
+    const bool bounded = attribute.name() == "pads" || attribute.name() == "output_padding" ||
+                         attribute.name() == "output_shape";
     if (!positive && !bounded) continue;
     for (const std::int64_t value : attribute.ints()) {
-      if (value < (positive ? 1 : -kMaxExtent) || value > kMaxExtent) return "has an impossible value in " + attribute.name();
+      if (value < (positive ? 1 : -kMaxExtent) || value > kMaxExtent)
+        return "has an impossible value in " + attribute.name();
     }
   }
   return std::nullopt;
@@ -35,20 +38,24 @@ Problem check_axes(const onnx::NodeProto& node) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     const std::string_view name = attribute.name();
     if (name == "axis" || name == "batch_axis" || name == "time_axis") {
-      if (attribute.i() < -kMaxAxis || attribute.i() > kMaxAxis) return "has an impossible " + attribute.name();
+      if (attribute.i() < -kMaxAxis || attribute.i() > kMaxAxis)
+        return "has an impossible " + attribute.name();
     }
     if (name == "axes" || name == "perm" || name == "scan_input_axes" || name == "scan_output_axes") {
       for (const std::int64_t value : attribute.ints()) {
         if (value < -kMaxAxis || value > kMaxAxis) return "has an impossible value in " + attribute.name();
       }
     }
-    if (name == "batch_dims" && (attribute.i() < 0 || attribute.i() > kMaxAxis)) return "has an impossible batch_dims";
+    if (name == "batch_dims" && (attribute.i() < 0 || attribute.i() > kMaxAxis))
+      return "has an impossible batch_dims";
     if (name == "pooled_shape" && attribute.ints_size() != 2) return "has an impossible pooled_shape";
     if (name == "num_scan_inputs" && (attribute.i() < 1 || attribute.i() > node.input_size())) {
       return "has an impossible number of scanned inputs";
     }
-    if (name == "blocksize" && (attribute.i() < 1 || attribute.i() > kMaxBlockSize)) return "has an impossible blocksize";
-    if (name == "num_outputs" && attribute.i() != node.output_size()) return "has another number of outputs than it says";
+    if (name == "blocksize" && (attribute.i() < 1 || attribute.i() > kMaxBlockSize))
+      return "has an impossible blocksize";
+    if (name == "num_outputs" && attribute.i() != node.output_size())
+      return "has another number of outputs than it says";
   }
   return std::nullopt;
 }
@@ -80,7 +87,8 @@ Problem check_auto_pad(const onnx::NodeProto& node, const onnx::InferenceContext
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (attribute.name() == "auto_pad") automatic = true;
     if (attribute.name() != "strides") continue;
-    for (const std::int64_t stride : attribute.ints()) least_stride = least_stride == 1 ? stride : std::min(least_stride, stride);
+    for (const std::int64_t stride : attribute.ints())
+      least_stride = least_stride == 1 ? stride : std::min(least_stride, stride);
   }
   const auto* input = input_shape(context, 0);
   if (!automatic || input == nullptr) return std::nullopt;
@@ -96,12 +104,14 @@ std::vector<std::int64_t> constant_integers(const onnx::InferenceContext& contex
   if (tensor == nullptr) return values;
   if (tensor->data_type() == onnx::TensorProto::INT64 && tensor->has_raw_data()) {
     values.resize(tensor->raw_data().size() / sizeof(std::int64_t));
-    if (!values.empty()) std::memcpy(values.data(), tensor->raw_data().data(), values.size() * sizeof(std::int64_t));
+    if (!values.empty())
+      std::memcpy(values.data(), tensor->raw_data().data(), values.size() * sizeof(std::int64_t));
   } else if (tensor->data_type() == onnx::TensorProto::INT64) {
     values.assign(tensor->int64_data().begin(), tensor->int64_data().end());
   } else if (tensor->data_type() == onnx::TensorProto::INT32 && tensor->has_raw_data()) {
     std::vector<std::int32_t> narrow(tensor->raw_data().size() / sizeof(std::int32_t));
-    if (!narrow.empty()) std::memcpy(narrow.data(), tensor->raw_data().data(), narrow.size() * sizeof(std::int32_t));
+    if (!narrow.empty())
+      std::memcpy(narrow.data(), tensor->raw_data().data(), narrow.size() * sizeof(std::int32_t));
     values.assign(narrow.begin(), narrow.end());
   } else if (tensor->data_type() == onnx::TensorProto::INT32) {
     values.assign(tensor->int32_data().begin(), tensor->int32_data().end());
@@ -127,7 +137,8 @@ Problem check_reshape(const onnx::NodeProto& node, const onnx::InferenceContext&
   product = 1;
   const auto* input = input_shape(context, 0);
   for (int i = 0; input != nullptr && i < input->dim_size(); ++i) {
-    if (!multiply(product, input->dim(i).dim_value())) return "has an input of more elements than there can be";
+    if (!multiply(product, input->dim(i).dim_value()))
+      return "has an input of more elements than there can be";
   }
   return std::nullopt;
 }
@@ -156,14 +167,16 @@ EinsumTerm einsum_term(std::string_view text) {
   return term;
 }
 
-// The library subtracts ranks and letters without looking which is more, and trusts all ellipses to mean the same rank.
+// The library subtracts ranks and letters without looking which is more, and trusts all ellipses to mean the
+// same rank.
 Problem check_einsum(const onnx::NodeProto& node, const onnx::InferenceContext& context) {
   const onnx::AttributeProto* equation = context.getAttribute("equation");
   const Problem problem = "has an equation that doesn't fit its inputs";
   if (equation == nullptr) return problem;
   std::string_view left = equation->s();
   const std::size_t arrow = left.find("->");
-  const std::string_view right = arrow == std::string_view::npos ? std::string_view() : left.substr(arrow + 2);
+  const std::string_view right =
+      arrow == std::string_view::npos ? std::string_view() : left.substr(arrow + 2);
   left = left.substr(0, arrow);
   int ellipsis_rank = -1;
   std::size_t operand = 0;
@@ -181,10 +194,12 @@ Problem check_einsum(const onnx::NodeProto& node, const onnx::InferenceContext& 
   }
   const EinsumTerm result = einsum_term(right);
   const bool known = std::all_of(right.begin(), right.end(), [&](char c) {
-    return !is_letter(c) || std::string_view(equation->s()).substr(0, arrow).find(c) != std::string_view::npos;
+    return !is_letter(c) ||
+           std::string_view(equation->s()).substr(0, arrow).find(c) != std::string_view::npos;
   });
   const bool complete = operand == static_cast<std::size_t>(node.input_size());
-  return complete && result.sound && known && (!result.ellipsis || ellipsis_rank >= 0) ? std::nullopt : problem;
+  return complete && result.sound && known && (!result.ellipsis || ellipsis_rank >= 0) ? std::nullopt
+                                                                                       : problem;
 }
 
 // Which input names axes; 0: none.
@@ -195,13 +210,14 @@ std::size_t axes_input(std::string_view op) {
 
 // Lists of one number for each axis: the library makes as many axes as the list is long.
 Problem check_list_lengths(std::string_view op, const onnx::InferenceContext& context) {
-  constexpr std::string_view kOps[] = {"ConstantOfShape", "Expand", "Reshape",   "Tile",        "Upsample", "Resize",       "Pad",
-                                       "Slice",           "Col2Im", "Unsqueeze", "Squeeze",     "AffineGrid", "CenterCropPad",
-                                       "MaxUnpool"};
+  constexpr std::string_view kOps[] = {
+      "ConstantOfShape", "Expand", "Reshape",   "Tile",    "Upsample",   "Resize",        "Pad",
+      "Slice",           "Col2Im", "Unsqueeze", "Squeeze", "AffineGrid", "CenterCropPad", "MaxUnpool"};
   if (std::find(std::begin(kOps), std::end(kOps), op) == std::end(kOps)) return std::nullopt;
   for (std::size_t i = op == "ConstantOfShape" ? 0 : 1; i < context.getNumInputs(); ++i) {
     const auto* list = input_shape(context, i);
-    if (list != nullptr && list->dim_size() == 1 && list->dim(0).dim_value() > kMaxAxis) return "asks for an impossible rank";
+    if (list != nullptr && list->dim_size() == 1 && list->dim(0).dim_value() > kMaxAxis)
+      return "asks for an impossible rank";
   }
   return std::nullopt;
 }
@@ -231,7 +247,8 @@ Problem check_constants(const onnx::NodeProto& node, const onnx::InferenceContex
 
 }  // namespace
 
-std::optional<std::string> unsafe_to_infer(const onnx::NodeProto& node, const onnx::InferenceContext& context) {
+std::optional<std::string> unsafe_to_infer(const onnx::NodeProto& node,
+                                           const onnx::InferenceContext& context) {
   if (Problem problem = check_extents(node)) return problem;
   if (Problem problem = check_axes(node)) return problem;
   if (Problem problem = check_convolution(node, context)) return problem;

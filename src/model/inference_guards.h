@@ -1,5 +1,5 @@
-// Preconditions of the ONNX library's inference functions that the library itself doesn't check. Without them a hostile file
-// can divide by zero, loop for hours or read outside an array there.
+// Preconditions of the ONNX library's inference functions that the library itself doesn't check. Without them
+// a hostile file can divide by zero, loop for hours or read outside an array there.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,7 @@
 namespace halftone {
 
 // What keeps the node from being inferred, as the end of the sentence "the node …"; nullopt if nothing does.
-std::optional<std::string> unsafe_to_infer(const onnx::NodeProto& node, const onnx::InferenceContext& context);
+std::optional<std::string> unsafe_to_infer(const onnx::NodeProto& node,
+                                           const onnx::InferenceContext& context);
 
 }  // namespace halftone

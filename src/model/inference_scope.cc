@@ -20,7 +20,8 @@ constexpr std::uint64_t kMaxConstantElements = 1024;
 bool clean_shape(onnx::TensorShapeProto& shape) {
   if (shape.dim_size() > kMaxRank) return false;
   for (auto& dim : *shape.mutable_dim()) {
-    if (dim.has_dim_value() && (dim.dim_value() < 0 || dim.dim_value() > kMaxDimension)) dim.clear_dim_value();
+    if (dim.has_dim_value() && (dim.dim_value() < 0 || dim.dim_value() > kMaxDimension))
+      dim.clear_dim_value();
     if (dim.has_dim_param() && dim.dim_param().size() > kMaxSymbolBytes) dim.clear_dim_param();
   }
   return true;
@@ -50,7 +51,8 @@ bool clean_nested(onnx::TypeProto& type, int depth) {
   }
 }
 
-// Values of a typed field that holds `elements` values of the tensor's type; nullopt for types that no inference reads.
+// Values of a typed field that holds `elements` values of the tensor's type; nullopt for types that no
+// inference reads.
 std::optional<std::uint64_t> typed_values(const onnx::TensorProto& tensor) {
   switch (tensor.data_type()) {
     case onnx::TensorProto::FLOAT:
@@ -69,8 +71,8 @@ std::optional<std::uint64_t> typed_values(const onnx::TensorProto& tensor) {
   }
 }
 
-// The library copies raw data by its length into room for a whole number of values, and takes the first value of what should be
-// a scalar without looking.
+// The library copies raw data by its length into room for a whole number of values, and takes the first value
+// of what should be a scalar without looking.
 bool is_readable(const onnx::TensorProto& tensor) {
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) return false;
   const std::vector<std::int64_t> dims(tensor.dims().begin(), tensor.dims().end());
@@ -79,7 +81,8 @@ bool is_readable(const onnx::TensorProto& tensor) {
   const auto typed = typed_values(tensor);
   if (!typed) return false;
   if (!tensor.has_raw_data()) return *typed == *elements;
-  return raw_byte_count(static_cast<DataType>(tensor.data_type()), dims) == std::uint64_t{tensor.raw_data().size()};
+  return raw_byte_count(static_cast<DataType>(tensor.data_type()), dims) ==
+         std::uint64_t{tensor.raw_data().size()};
 }
 
 }  // namespace
@@ -109,7 +112,8 @@ bool InferenceScope::add_type(std::string_view name, const onnx::TypeProto& type
   const auto [place, is_new] = types_.try_emplace(name, cleaned);
   if (is_new) return true;
   onnx::TypeProto& known = place->second;
-  if (!known.has_tensor_type() || !cleaned.has_tensor_type()) return known.value_case() == cleaned.value_case();
+  if (!known.has_tensor_type() || !cleaned.has_tensor_type())
+    return known.value_case() == cleaned.value_case();
   ValueType merged = value_type(known);
   if (!merge_value_type(merged, value_type(cleaned))) return false;
   known = type_proto(merged.type, merged.shape);

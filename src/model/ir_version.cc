@@ -62,8 +62,8 @@ std::optional<Warning> raise_ir_version(onnx::ModelProto& model, std::int64_t ne
   const std::int64_t before = model.ir_version();
   if (before >= needed) return std::nullopt;
   model.set_ir_version(needed);
-  std::string message =
-      "The IR version was raised from " + std::to_string(before) + " to " + std::to_string(needed) + ", which the new tensors need";
+  std::string message = "The IR version was raised from " + std::to_string(before) + " to " +
+                        std::to_string(needed) + ", which the new tensors need";
   if (before < kIrWithFreeInitializers && needed >= kIrWithFreeInitializers) {
     const int freed = free_initializers(*model.mutable_graph());
     if (freed > 0) message += "; " + std::to_string(freed) + " initializers are no longer listed as inputs";

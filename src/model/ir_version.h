@@ -16,9 +16,10 @@ inline constexpr std::int64_t kIrWithFreeInitializers = 4;
 // The first IR version that has the type (ONNX's history of its TensorProto.DataType).
 std::int64_t ir_version_of(DataType type);
 
-// Raises the model's IR version to `needed` if it is lower, and says so by the warning "ir_version_raised". When that passes
-// kIrWithFreeInitializers, initializers are taken off the lists of graph inputs, where they would from now on count as
-// defaults that a caller may override, which keeps runtimes from treating them as constants.
+// Raises the model's IR version to `needed` if it is lower, and says so by the warning "ir_version_raised".
+// When that passes kIrWithFreeInitializers, initializers are taken off the lists of graph inputs, where they
+// would from now on count as defaults that a caller may override, which keeps runtimes from treating them as
+// constants.
 std::optional<Warning> raise_ir_version(onnx::ModelProto& model, std::int64_t needed);
 
 }  // namespace halftone

@@ -23,15 +23,22 @@ constexpr std::array kModelFields = {
     FieldRule{25, kMessage, kFunction},
 };
 constexpr std::array kGraphFields = {
-    FieldRule{1, kMessage, kNode},        FieldRule{2, kText},
-    FieldRule{5, kMessage, kTensor},      FieldRule{10, kText},
-    FieldRule{11, kMessage, kValueInfo},  FieldRule{12, kMessage, kValueInfo},
-    FieldRule{13, kMessage, kValueInfo},  FieldRule{14, kMessage, kAnnotation},
+    FieldRule{1, kMessage, kNode},          FieldRule{2, kText},
+    FieldRule{5, kMessage, kTensor},        FieldRule{10, kText},
+    FieldRule{11, kMessage, kValueInfo},    FieldRule{12, kMessage, kValueInfo},
+    FieldRule{13, kMessage, kValueInfo},    FieldRule{14, kMessage, kAnnotation},
     FieldRule{15, kMessage, kSparseTensor}, FieldRule{16, kMessage, kEntry},
 };
 constexpr std::array kNodeFields = {
-    FieldRule{1, kText}, FieldRule{2, kText}, FieldRule{3, kText}, FieldRule{4, kText}, FieldRule{5, kMessage, kAttribute},
-    FieldRule{6, kText}, FieldRule{7, kText}, FieldRule{8, kText}, FieldRule{9, kMessage, kEntry},
+    FieldRule{1, kText},
+    FieldRule{2, kText},
+    FieldRule{3, kText},
+    FieldRule{4, kText},
+    FieldRule{5, kMessage, kAttribute},
+    FieldRule{6, kText},
+    FieldRule{7, kText},
+    FieldRule{8, kText},
+    FieldRule{9, kMessage, kEntry},
 };
 constexpr std::array kAttributeFields = {
     FieldRule{1, kText},
@@ -54,14 +61,21 @@ constexpr std::array kAttributeFields = {
     FieldRule{23, kMessage, kSparseTensor},
 };
 constexpr std::array kTensorFields = {
-    FieldRule{tensor_field::kDims, kVarints},         FieldRule{tensor_field::kDataType, kVarint},
+    FieldRule{tensor_field::kDims, kVarints},
+    FieldRule{tensor_field::kDataType, kVarint},
     FieldRule{tensor_field::kSegment, kMessage, MessageKind::kSegment},
-    FieldRule{tensor_field::kFloatData, kFixed32s},   FieldRule{tensor_field::kInt32Data, kVarints},
-    FieldRule{tensor_field::kStringData, kText},      FieldRule{tensor_field::kInt64Data, kVarints},
-    FieldRule{tensor_field::kName, kText},            FieldRule{tensor_field::kRawData, kText},
-    FieldRule{tensor_field::kDoubleData, kFixed64s},  FieldRule{tensor_field::kUint64Data, kVarints},
-    FieldRule{12, kText},                             FieldRule{tensor_field::kExternalData, kMessage, kEntry},
-    FieldRule{tensor_field::kDataLocation, kVarint},  FieldRule{16, kMessage, kEntry},
+    FieldRule{tensor_field::kFloatData, kFixed32s},
+    FieldRule{tensor_field::kInt32Data, kVarints},
+    FieldRule{tensor_field::kStringData, kText},
+    FieldRule{tensor_field::kInt64Data, kVarints},
+    FieldRule{tensor_field::kName, kText},
+    FieldRule{tensor_field::kRawData, kText},
+    FieldRule{tensor_field::kDoubleData, kFixed64s},
+    FieldRule{tensor_field::kUint64Data, kVarints},
+    FieldRule{12, kText},
+    FieldRule{tensor_field::kExternalData, kMessage, kEntry},
+    FieldRule{tensor_field::kDataLocation, kVarint},
+    FieldRule{16, kMessage, kEntry},
 };
 constexpr std::array kSparseTensorFields = {
     FieldRule{1, kMessage, kTensor, true},
@@ -88,11 +102,12 @@ constexpr std::array kFunctionFields = {
     FieldRule{13, kText},
     FieldRule{14, kMessage, kEntry},
 };
-constexpr std::array kValueInfoFields = {
-    FieldRule{1, kText}, FieldRule{2, kMessage, kType}, FieldRule{3, kText}, FieldRule{4, kMessage, kEntry}};
+constexpr std::array kValueInfoFields = {FieldRule{1, kText}, FieldRule{2, kMessage, kType},
+                                         FieldRule{3, kText}, FieldRule{4, kMessage, kEntry}};
 constexpr std::array kTypeFields = {
-    FieldRule{1, kMessage, kTensorType},  FieldRule{4, kMessage, kElementType}, FieldRule{5, kMessage, kMapType},
-    FieldRule{6, kText},                  FieldRule{7, kMessage, kOpaqueType},  FieldRule{8, kMessage, kTensorType},
+    FieldRule{1, kMessage, kTensorType},  FieldRule{4, kMessage, kElementType},
+    FieldRule{5, kMessage, kMapType},     FieldRule{6, kText},
+    FieldRule{7, kMessage, kOpaqueType},  FieldRule{8, kMessage, kTensorType},
     FieldRule{9, kMessage, kElementType},
 };
 constexpr std::array kTensorTypeFields = {FieldRule{1, kVarint}, FieldRule{2, kMessage, kShape}};

@@ -1,5 +1,6 @@
-// The shape of the ONNX messages (onnx-ml.proto) as far as a walk over their wire bytes needs it: which field numbers exist, how
-// their values are encoded, and which ones are messages that may hold tensors. Fields that are not listed are unknown and kept.
+// The shape of the ONNX messages (onnx-ml.proto) as far as a walk over their wire bytes needs it: which field
+// numbers exist, how their values are encoded, and which ones are messages that may hold tensors. Fields that
+// are not listed are unknown and kept.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,8 @@ enum class MessageKind : std::uint8_t {
   kFunction,
   kValueInfo,
   kType,
-  kTensorType,    // also the type of a sparse tensor
-  kElementType,   // of a sequence or an optional
+  kTensorType,   // also the type of a sparse tensor
+  kElementType,  // of a sequence or an optional
   kMapType,
   kOpaqueType,
   kShape,
@@ -49,8 +50,8 @@ struct FieldRule {
   std::uint32_t number = 0;
   FieldForm form = FieldForm::kUnknown;
   MessageKind child = MessageKind::kNotMessage;
-  // A message field that protobuf would merge if it came twice, with tensors inside: merged data can't stay where it lies, so
-  // a second one is refused. No writer makes one.
+  // A message field that protobuf would merge if it came twice, with tensors inside: merged data can't stay
+  // where it lies, so a second one is refused. No writer makes one.
   bool once = false;
 };
 

@@ -30,7 +30,8 @@ Result<ConstantTensor> Model::constant(TensorId id) const {
   if (!value.ok()) return std::move(value).error();
   ConstantTensor made{value.value().type, std::move(value.value().dims), value.value().view};
   if (!value.value().owned.empty()) {
-    data_->folded_bytes.push_back(std::make_unique<std::vector<std::uint8_t>>(std::move(value.value().owned)));
+    data_->folded_bytes.push_back(
+        std::make_unique<std::vector<std::uint8_t>>(std::move(value.value().owned)));
   }
   return data_->folded.emplace(id, std::move(made)).first->second;
 }

@@ -13,21 +13,33 @@ namespace {
 
 // The checker prints a line to the standard output when it meets one of these.
 bool is_experimental(const onnx::NodeProto& node) {
-  constexpr std::string_view kOperators[] = {"ATen",           "Affine",  "ConstantFill",       "Crop",  "DynamicSlice", "GRUUnit",
-                                             "GivenTensorFill", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"};
+  constexpr std::string_view kOperators[] = {"ATen",
+                                             "Affine",
+                                             "ConstantFill",
+                                             "Crop",
+                                             "DynamicSlice",
+                                             "GRUUnit",
+                                             "GivenTensorFill",
+                                             "ImageScaler",
+                                             "ParametricSoftplus",
+                                             "Scale",
+                                             "ScaledTanh"};
   return canonical_domain(node.domain()).empty() &&
          std::find(std::begin(kOperators), std::end(kOperators), node.op_type()) != std::end(kOperators);
 }
 
-// A copy of the model that the checker can read: bulk tensors have no elements, sparse ones no values, and "ai.onnx" is spelled
+// A copy of the model that the checker can read: bulk tensors have no elements, sparse ones no values, and
+// "ai.onnx" is spelled
 // "" as in the checker's tables. Notes on the way what the checker can't know.
 class CheckableCopy {
  public:
   explicit CheckableCopy(const onnx::ModelProto& model) : model_(model) {
-    for (auto& set : *model_.mutable_opset_import()) set.set_domain(std::string(canonical_domain(set.domain())));
+    for (auto& set : *model_.mutable_opset_import())
+      set.set_domain(std::string(canonical_domain(set.domain())));
     prepare(*model_.mutable_graph());
     for (auto& function : *model_.mutable_functions()) {
-      for (auto& set : *function.mutable_opset_import()) set.set_domain(std::string(canonical_domain(set.domain())));
+      for (auto& set : *function.mutable_opset_import())
+        set.set_domain(std::string(canonical_domain(set.domain())));
       for (auto& node : *function.mutable_node()) prepare(node);
     }
     if (model_.ir_version() > kNewestKnownIrVersion) model_.set_ir_version(kNewestKnownIrVersion);
@@ -38,7 +50,8 @@ class CheckableCopy {
   [[nodiscard]] std::int32_t newest_type() const { return newest_type_; }
 
  private:
-  // Recursion is bounded by kMaxSubgraphDepth in graphs, and in functions by the depth at which the loader stops reading.
+  // Recursion is bounded by kMaxSubgraphDepth in graphs, and in functions by the depth at which the loader
+  // stops reading.
   void prepare(onnx::GraphProto& graph) {
     for (auto& tensor : *graph.mutable_initializer()) prepare(tensor);
     for (auto& tensor : *graph.mutable_sparse_initializer()) prepare(tensor);
@@ -60,7 +73,8 @@ class CheckableCopy {
     }
   }
 
-  // Runtimes take inputs and outputs without a shape, and outputs without a type; the checker's objection would hide others.
+  // Runtimes take inputs and outputs without a shape, and outputs without a type; the checker's objection
+  // would hide others.
   void prepare(onnx::ValueInfoProto& info) {
     if (!info.has_type()) info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
     if (!info.type().has_tensor_type()) return;
@@ -121,13 +135,15 @@ std::vector<Warning> check_with_library(const onnx::ModelProto& model) {
   const CheckableCopy copy(model);
   if (copy.newest_type() > kNewestKnownType) {
     warnings.push_back({"type_newer_than_library",
-                        "The model holds tensors of type " + data_type_name(static_cast<DataType>(copy.newest_type())) +
+                        "The model holds tensors of type " +
+                            data_type_name(static_cast<DataType>(copy.newest_type())) +
                             ", which the ONNX library here doesn't know; the model was not checked.",
                         ""});
     return warnings;
   }
   if (copy.has_experimental()) {
-    warnings.push_back({"operator_unknown", "The model uses experimental operators of early ONNX; it was not checked.", ""});
+    warnings.push_back(
+        {"operator_unknown", "The model uses experimental operators of early ONNX; it was not checked.", ""});
     return warnings;
   }
   try {

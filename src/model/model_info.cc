@@ -25,9 +25,7 @@ void add_tensor(ModelInfo& info, const onnx::TensorProto& tensor) {
   for (const std::string& text : tensor.string_data()) add(info.parameter_bytes, text.size());
 }
 
-void add_sparse(ModelInfo& info, const onnx::SparseTensorProto& sparse) {
-  add_tensor(info, sparse.values());
-}
+void add_sparse(ModelInfo& info, const onnx::SparseTensorProto& sparse) { add_tensor(info, sparse.values()); }
 
 void add_constant_node(ModelInfo& info, const onnx::NodeProto& node) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {
@@ -45,7 +43,8 @@ void add_graph(ModelInfo& info, const onnx::GraphProto& graph) {
   for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer()) add_sparse(info, sparse);
   for (const onnx::NodeProto& node : graph.node()) {
     if (node.op_type() == "DequantizeLinear") ++info.quantized_pairs;
-    if (node.op_type() == "Constant" && canonical_domain(node.domain()).empty()) add_constant_node(info, node);
+    if (node.op_type() == "Constant" && canonical_domain(node.domain()).empty())
+      add_constant_node(info, node);
     for (const onnx::GraphProto* body : bodies(node)) add_graph(info, *body);
   }
 }
@@ -58,7 +57,8 @@ ModelInfo model_info(const onnx::ModelProto& model) {
   info.ir_version = model.ir_version();
   info.producer_name = model.producer_name();
   info.producer_version = model.producer_version();
-  for (const auto& set : model.opset_import()) info.opsets.emplace_back(canonical_domain(set.domain()), set.version());
+  for (const auto& set : model.opset_import())
+    info.opsets.emplace_back(canonical_domain(set.domain()), set.version());
   for (const auto& entry : model.metadata_props()) info.metadata.emplace_back(entry.key(), entry.value());
   info.function_count = model.functions_size();
   add_graph(info, model.graph());

@@ -19,7 +19,8 @@ Error invalid_state(std::string message) {
 }
 
 Error missing_file(const std::string& location, const std::string& what) {
-  return {ErrorCode::kExternalDataMissing, "The model's weights are partly in \"" + printable(location) + "\", " + what + ".",
+  return {ErrorCode::kExternalDataMissing,
+          "The model's weights are partly in \"" + printable(location) + "\", " + what + ".",
           printable(location), "Give the model together with its external data files."};
 }
 
@@ -29,9 +30,9 @@ struct ModelLoader::State {
   enum class Phase { kReading, kParsed, kDone };
 
   Phase phase = Phase::kReading;
-  ByteBuffer buffer;           // being filled
+  ByteBuffer buffer;  // being filled
   std::uint64_t filled = 0;
-  std::uint64_t offered = 0;   // size of the part that next() gave out last
+  std::uint64_t offered = 0;                   // size of the part that next() gave out last
   std::string path = std::string(kModelPath);  // where the buffer goes in the store
   bool filling = true;
   std::uint64_t file_bytes = 0;
@@ -68,8 +69,10 @@ Result<ModelLoader> ModelLoader::create(std::uint64_t file_bytes) {
 }
 
 std::span<std::uint8_t> ModelLoader::next(std::uint64_t wanted) {
-  const std::span<std::uint8_t> rest = state_->buffer.span().subspan(static_cast<std::size_t>(state_->filled));
-  const std::span<std::uint8_t> part = rest.first(static_cast<std::size_t>(std::min<std::uint64_t>(wanted, rest.size())));
+  const std::span<std::uint8_t> rest =
+      state_->buffer.span().subspan(static_cast<std::size_t>(state_->filled));
+  const std::span<std::uint8_t> part =
+      rest.first(static_cast<std::size_t>(std::min<std::uint64_t>(wanted, rest.size())));
   state_->offered = part.size();
   return part;
 }
@@ -93,7 +96,8 @@ Result<std::vector<ExternalFile>> ModelLoader::parse() {
   state.data->skeleton = std::move(skeleton.value().model);
   state.data->store = std::make_shared<WeightStore>();
   state.external = std::move(skeleton.value().external_files);
-  for (std::size_t i = 0; i < state.external.size(); ++i) state.external_index.emplace(state.external[i].location, i);
+  for (std::size_t i = 0; i < state.external.size(); ++i)
+    state.external_index.emplace(state.external[i].location, i);
   state.given.assign(state.external.size(), false);
   state.phase = State::Phase::kParsed;
   state.settle();
@@ -102,19 +106,23 @@ Result<std::vector<ExternalFile>> ModelLoader::parse() {
 
 Result<void> ModelLoader::begin_external(std::string_view location, std::uint64_t file_bytes) {
   State& state = *state_;
-  if (state.phase != State::Phase::kParsed) return invalid_state("External data was given before the model was parsed.");
-  if (state.filling) return invalid_state("An external file was begun before the one before it was complete.");
+  if (state.phase != State::Phase::kParsed)
+    return invalid_state("External data was given before the model was parsed.");
+  if (state.filling)
+    return invalid_state("An external file was begun before the one before it was complete.");
   const Result<std::string> normal = normal_location(location);
   if (!normal) return normal.error();
   const auto listed = state.external_index.find(normal.value());
   if (listed == state.external_index.end()) {
     return Error{ErrorCode::kExternalDataMissing,
-                 "The model has no external data in \"" + printable(location) + "\".", printable(location), ""};
+                 "The model has no external data in \"" + printable(location) + "\".", printable(location),
+                 ""};
   }
   if (state.given[listed->second]) return invalid_state("An external file was given twice.");
   const ExternalFile& file = state.external[listed->second];
   if (file_bytes < file.min_bytes) {
-    return missing_file(file.location, "which has " + std::to_string(file_bytes) + " bytes but should have at least " +
+    return missing_file(file.location, "which has " + std::to_string(file_bytes) +
+                                           " bytes but should have at least " +
                                            std::to_string(file.min_bytes));
   }
   Result<ByteBuffer> buffer = ByteBuffer::allocate(file_bytes);
@@ -131,7 +139,8 @@ Result<void> ModelLoader::begin_external(std::string_view location, std::uint64_
 
 Result<std::shared_ptr<const Model>> ModelLoader::finish() {
   State& state = *state_;
-  if (state.phase != State::Phase::kParsed) return invalid_state("The model was finished before it was parsed, or twice.");
+  if (state.phase != State::Phase::kParsed)
+    return invalid_state("The model was finished before it was parsed, or twice.");
   if (state.filling) return missing_file(state.path, "which was not read to its end");
   for (std::size_t i = 0; i < state.external.size(); ++i) {
     if (!state.given[i]) return missing_file(state.external[i].location, "which was not given");

@@ -16,8 +16,9 @@ bool is_plain_file_name(const std::string& location) {
 Result<WrittenModel> write_model(const std::shared_ptr<const Model>& model, const WriteOptions& options) {
   if (options.placement == WeightPlacement::kExternalFile && !is_plain_file_name(options.external_location)) {
     return Error{ErrorCode::kInvalidPolicy,
-                 "The weights' file needs a plain name, which \"" + printable(options.external_location) + "\" is not.", "",
-                 "Give a name without folders, such as model.onnx.data."};
+                 "The weights' file needs a plain name, which \"" + printable(options.external_location) +
+                     "\" is not.",
+                 "", "Give a name without folders, such as model.onnx.data."};
   }
   return write_skeleton(model->data()->skeleton, model->data()->store, options);
 }

@@ -1,8 +1,9 @@
 // Conversion of one node through the door: see onnx_door.h.
 //
-// The library converts whole models, for which it looks at all names whenever it makes one (quadratic in nodes), and drops
-// everything that its own representation doesn't have: functions, sparse tensors, external data, unknown fields. So each node
-// that changes is given to it as a model of its own, and everything else stays untouched.
+// The library converts whole models, for which it looks at all names whenever it makes one (quadratic in
+// nodes), and drops everything that its own representation doesn't have: functions, sparse tensors, external
+// data, unknown fields. So each node that changes is given to it as a model of its own, and everything else
+// stays untouched.
 #include <algorithm>
 #include <exception>
 #include <unordered_map>
@@ -29,11 +30,13 @@
 namespace halftone {
 namespace {
 
-Error cannot_convert(const onnx::NodeProto& node, std::int64_t from, std::int64_t to, const std::string& reason) {
+Error cannot_convert(const onnx::NodeProto& node, std::int64_t from, std::int64_t to,
+                     const std::string& reason) {
   return {ErrorCode::kUnsupportedOpset,
-          "Node " + describe_node(node) + " can't be converted from operator set " + std::to_string(from) + " to " +
-              std::to_string(to) + ": " + reason,
-          printable(node.name()), "Export the model with a newer operator set, or choose types that the present one has."};
+          "Node " + describe_node(node) + " can't be converted from operator set " + std::to_string(from) +
+              " to " + std::to_string(to) + ": " + reason,
+          printable(node.name()),
+          "Export the model with a newer operator set, or choose types that the present one has."};
 }
 
 // Inside the small model every tensor has a plain name of its own; these are the real ones.
@@ -48,7 +51,8 @@ class NodeModel {
     copy = node;
     copy.clear_domain();
     for (int i = 0; i < node.input_size(); ++i) {
-      if (!node.input(i).empty()) copy.set_input(i, input_name(node.input(i), inputs[static_cast<std::size_t>(i)]));
+      if (!node.input(i).empty())
+        copy.set_input(i, input_name(node.input(i), inputs[static_cast<std::size_t>(i)]));
     }
     for (int i = 0; i < node.output_size(); ++i) {
       const std::string name = "output_" + std::to_string(i);
@@ -66,7 +70,8 @@ class NodeModel {
     const auto restore = [&](std::string& name) {
       if (name.empty()) return;
       const auto place = real_names_.find(name);
-      name = place != real_names_.end() ? place->second : real_names_.emplace(name, fresh_name(wanted)).first->second;
+      name = place != real_names_.end() ? place->second
+                                        : real_names_.emplace(name, fresh_name(wanted)).first->second;
     };
     ConvertedNode made;
     onnx::GraphProto& graph = *converted.mutable_graph();
@@ -131,12 +136,13 @@ OperatorChange operator_change(std::string_view op_type, std::int64_t from, std:
   return before->since_version() == after->since_version() ? OperatorChange::kSame : OperatorChange::kChanged;
 }
 
-Result<ConvertedNode> convert_node(const onnx::NodeProto& node, const std::vector<NodeInputType>& inputs, std::int64_t from,
-                                   std::int64_t to, const NameSource& fresh_name) {
+Result<ConvertedNode> convert_node(const onnx::NodeProto& node, const std::vector<NodeInputType>& inputs,
+                                   std::int64_t from, std::int64_t to, const NameSource& fresh_name) {
   register_operators();
   if (from < kOldestConvertibleOpset) {
-    return cannot_convert(node, from, to,
-                          "only sets from " + std::to_string(kOldestConvertibleOpset) + " on can be converted.");
+    return cannot_convert(
+        node, from, to,
+        "only sets from " + std::to_string(kOldestConvertibleOpset) + " on can be converted.");
   }
   if (operator_change(node.op_type(), from, to) == OperatorChange::kUnknown) {
     return cannot_convert(node, from, to, "the operator isn't known at both.");
@@ -149,7 +155,8 @@ Result<ConvertedNode> convert_node(const onnx::NodeProto& node, const std::vecto
     onnx::ModelProto converted =
         converter.convert_version(small.model(), onnx::OpSetID(from), onnx::OpSetID(to));
     ConvertedNode made = small.collect(converted, fresh_name);
-    if (!is_complete(node, made)) return cannot_convert(node, from, to, "the converter lost one of its tensors.");
+    if (!is_complete(node, made))
+      return cannot_convert(node, from, to, "the converter lost one of its tensors.");
     return made;
   } catch (const std::exception& error) {
     return cannot_convert(node, from, to, library_message(error.what()));

@@ -22,7 +22,8 @@
 
 namespace halftone {
 
-// The library is built without static registration: it would cost every start of a page or worker that never needs it.
+// The library is built without static registration: it would cost every start of a page or worker that never
+// needs it.
 void register_operators() {
   static const bool registered = [] {
     onnx::RegisterOnnxOperatorSetSchema();

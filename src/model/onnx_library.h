@@ -1,5 +1,5 @@
-// The ONNX library's own headers, with warnings that are not ours turned off. Included only by the files behind onnx_door.h;
-// whatever they call may throw, and is called inside a try block there.
+// The ONNX library's own headers, with warnings that are not ours turned off. Included only by the files
+// behind onnx_door.h; whatever they call may throw, and is called inside a try block there.
 #pragma once
 
 #include "model/onnx_messages.h"
@@ -25,11 +25,12 @@
 
 namespace halftone {
 
-// Registers the operator schemas at the first call (about 20 ms); every other function here expects that it was called.
+// Registers the operator schemas at the first call (about 20 ms); every other function here expects that it
+// was called.
 void register_operators();
 
-// The schema that holds at `version` of `domain` ("" is ai.onnx), of the newest version that the library has if the model is
-// newer; nullptr if there is none.
+// The schema that holds at `version` of `domain` ("" is ai.onnx), of the newest version that the library has
+// if the model is newer; nullptr if there is none.
 const onnx::OpSchema* find_schema(std::string_view op_type, std::string_view domain, std::int64_t version);
 
 // The newest version of a domain that the library has; 0 if it doesn't have the domain.

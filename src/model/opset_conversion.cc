@@ -25,9 +25,11 @@ Error unsupported(const std::string& message, std::string where = "") {
 }
 
 bool same_value(const onnx::AttributeProto& a, const onnx::AttributeProto& b) {
-  const auto equal = [](const auto& x, const auto& y) { return std::equal(x.begin(), x.end(), y.begin(), y.end()); };
-  return a.i() == b.i() && !(a.f() < b.f()) && !(b.f() < a.f()) && a.s() == b.s() && equal(a.ints(), b.ints()) &&
-         equal(a.floats(), b.floats()) && equal(a.strings(), b.strings());
+  const auto equal = [](const auto& x, const auto& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end());
+  };
+  return a.i() == b.i() && !(a.f() < b.f()) && !(b.f() < a.f()) && a.s() == b.s() &&
+         equal(a.ints(), b.ints()) && equal(a.floats(), b.floats()) && equal(a.strings(), b.strings());
 }
 
 // Attributes that the library need not see: it would copy them, or refuse them.
@@ -67,11 +69,13 @@ onnx::NodeProto merge(const onnx::NodeProto& original, onnx::NodeProto& converte
   merged.mutable_output()->Swap(converted.mutable_output());
   merged.clear_attribute();
   std::unordered_map<std::string_view, const onnx::AttributeProto*> left;
-  for (const onnx::AttributeProto& attribute : converted.attribute()) left.emplace(attribute.name(), &attribute);
+  for (const onnx::AttributeProto& attribute : converted.attribute())
+    left.emplace(attribute.name(), &attribute);
   for (const onnx::AttributeProto& attribute : original.attribute()) {
     const auto place = left.find(attribute.name());
     if (place == left.end() && !is_opaque(attribute)) continue;
-    const bool keep = place == left.end() || attribute.has_g() || attribute.has_t() || same_value(attribute, *place->second);
+    const bool keep = place == left.end() || attribute.has_g() || attribute.has_t() ||
+                      same_value(attribute, *place->second);
     *merged.add_attribute() = keep ? attribute : *place->second;
     if (place != left.end()) left.erase(place);
   }
@@ -138,7 +142,8 @@ class OpsetConverter {
       if (canonical_domain(set.domain()).empty()) set.set_version(to_);
     }
     if (made_initializers_) {
-      if (auto raised = raise_ir_version(model, kIrWithFreeInitializers)) data->warnings.push_back(*std::move(raised));
+      if (auto raised = raise_ir_version(model, kIrWithFreeInitializers))
+        data->warnings.push_back(*std::move(raised));
     }
     for (Warning& warning : check_with_library(model)) data->warnings.push_back(std::move(warning));
     return finish_derived(std::move(data), base_, Derivation{std::move(converted_), {}});
@@ -152,7 +157,8 @@ class OpsetConverter {
     for (onnx::NodeProto& node : *graph.mutable_node()) {
       if (Result<void> done = convert_bodies(node, depth); !done.ok()) return done;
       const bool standard = canonical_domain(node.domain()).empty();
-      const OperatorChange change = standard ? operator_change(node.op_type(), from_, to_) : OperatorChange::kSame;
+      const OperatorChange change =
+          standard ? operator_change(node.op_type(), from_, to_) : OperatorChange::kSame;
       if (change == OperatorChange::kUnknown && !is_own_function(node)) {
         return unsupported("The operator of node " + describe_node(node) + " isn't known in operator set " +
                                std::to_string(from_) + " or " + std::to_string(to_) + ".",
@@ -189,19 +195,23 @@ class OpsetConverter {
     return done;
   }
 
-  Result<void> convert(const onnx::NodeProto& node, onnx::GraphProto& graph, Nodes& converted, std::vector<bool>& flags) {
+  Result<void> convert(const onnx::NodeProto& node, onnx::GraphProto& graph, Nodes& converted,
+                       std::vector<bool>& flags) {
     std::vector<NodeInputType> inputs;
     for (const std::string& input : node.input()) inputs.push_back(types_.find(input));
-    Result<ConvertedNode> result = convert_node(light_copy(node), inputs, from_, to_,
-                                                [this](std::string_view wanted) { return names_.fresh(wanted); });
+    Result<ConvertedNode> result =
+        convert_node(light_copy(node), inputs, from_, to_,
+                     [this](std::string_view wanted) { return names_.fresh(wanted); });
     if (!result.ok()) {
       Error error = std::move(result).error();
       error.where = printable(node.name());
       return error;
     }
     std::vector<onnx::NodeProto>& parts = result.value().nodes;
-    const auto same = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.op_type() == node.op_type(); });
-    const std::size_t main = same != parts.end() ? static_cast<std::size_t>(same - parts.begin()) : parts.size() - 1;
+    const auto same = std::find_if(parts.begin(), parts.end(),
+                                   [&](const auto& p) { return p.op_type() == node.op_type(); });
+    const std::size_t main =
+        same != parts.end() ? static_cast<std::size_t>(same - parts.begin()) : parts.size() - 1;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       onnx::NodeProto part = i == main ? merge(node, parts[i]) : std::move(parts[i]);
       converted.Add()->Swap(&part);
@@ -229,8 +239,9 @@ class OpsetConverter {
         const bool standard = canonical_domain(node.domain()).empty();
         const bool same = operator_change(node.op_type(), set.version(), to_) == OperatorChange::kSame;
         if (!standard || (same && bodies(node).empty())) continue;
-        return unsupported("The model's own function \"" + printable(function.name()) + "\" uses the operator " +
-                               printable(node.op_type()) + ", whose conversion inside functions isn't supported.",
+        return unsupported("The model's own function \"" + printable(function.name()) +
+                               "\" uses the operator " + printable(node.op_type()) +
+                               ", whose conversion inside functions isn't supported.",
                            printable(function.name()));
       }
       set.set_version(to_);
@@ -251,13 +262,15 @@ class OpsetConverter {
 
 Result<std::shared_ptr<const Model>> convert_opset(const ModelData& base, std::int64_t version) {
   const std::int64_t present = base.graph->opset();
-  if (present <= 0) return unsupported("The model doesn't say which version of the operator set ai.onnx it uses.");
+  if (present <= 0)
+    return unsupported("The model doesn't say which version of the operator set ai.onnx it uses.");
   if (version < present) {
     return unsupported("The model uses operator set " + std::to_string(present) + "; lowering it to " +
                        std::to_string(version) + " isn't supported.");
   }
   if (version > kNewestKnownOpset) {
-    return unsupported("Operator set " + std::to_string(version) + " is newer than the newest that models can be converted to (" +
+    return unsupported("Operator set " + std::to_string(version) +
+                       " is newer than the newest that models can be converted to (" +
                        std::to_string(kNewestKnownOpset) + ").");
   }
   return OpsetConverter(base, version).run();

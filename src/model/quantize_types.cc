@@ -11,7 +11,8 @@ namespace {
 std::int32_t input_element_type(const onnx::NodeProto& node, int index, const InferenceScope& scope) {
   if (index >= node.input_size() || node.input(index).empty()) return onnx::TensorProto::UNDEFINED;
   const onnx::TypeProto* type = scope.type(node.input(index));
-  return type != nullptr && type->has_tensor_type() ? type->tensor_type().elem_type() : onnx::TensorProto::UNDEFINED;
+  return type != nullptr && type->has_tensor_type() ? type->tensor_type().elem_type()
+                                                    : onnx::TensorProto::UNDEFINED;
 }
 
 std::int32_t output_dtype(const onnx::NodeProto& node) {
@@ -23,15 +24,18 @@ std::int32_t output_dtype(const onnx::NodeProto& node) {
 
 }  // namespace
 
-std::optional<onnx::TypeProto> quantize_output_type(const onnx::NodeProto& node, const InferenceScope& scope) {
+std::optional<onnx::TypeProto> quantize_output_type(const onnx::NodeProto& node,
+                                                    const InferenceScope& scope) {
   const std::string_view domain = canonical_domain(node.domain());
   const bool quantizes = node.op_type() == "QuantizeLinear";
   if (!quantizes && node.op_type() != "DequantizeLinear") return std::nullopt;
-  if ((!domain.empty() && domain != "com.microsoft") || node.output_size() != 1 || node.input_size() < 2) return std::nullopt;
+  if ((!domain.empty() && domain != "com.microsoft") || node.output_size() != 1 || node.input_size() < 2)
+    return std::nullopt;
   std::int32_t element = output_dtype(node);
   if (element == onnx::TensorProto::UNDEFINED) element = input_element_type(node, quantizes ? 2 : 1, scope);
   const bool has_zero_point = node.input_size() > 2 && !node.input(2).empty();
-  if (element == onnx::TensorProto::UNDEFINED && quantizes && !has_zero_point) element = onnx::TensorProto::UINT8;
+  if (element == onnx::TensorProto::UNDEFINED && quantizes && !has_zero_point)
+    element = onnx::TensorProto::UINT8;
   if (element == onnx::TensorProto::UNDEFINED) return std::nullopt;
   onnx::TypeProto made;
   made.mutable_tensor_type()->set_elem_type(element);

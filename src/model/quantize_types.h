@@ -1,5 +1,5 @@
-// Types and shapes of QuantizeLinear and DequantizeLinear at every version of them, newer than the ONNX library's ones and
-// those of the domain com.microsoft included.
+// Types and shapes of QuantizeLinear and DequantizeLinear at every version of them, newer than the ONNX
+// library's ones and those of the domain com.microsoft included.
 #pragma once
 
 #include <optional>

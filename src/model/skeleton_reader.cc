@@ -20,28 +20,29 @@
 namespace halftone {
 namespace {
 
-// What the parsed skeleton may take in memory, estimated while walking: a small file of a billion empty nodes would otherwise
-// take all there is. The largest real models known need less than a twentieth of it.
+// What the parsed skeleton may take in memory, estimated while walking: a small file of a billion empty nodes
+// would otherwise take all there is. Half a million ordinary nodes fit. The sizes are those of the messages
+// on 64-bit machines, so that every build refuses the same files.
 constexpr std::uint64_t kSkeletonBudget = std::uint64_t{1} << 30U;
-constexpr std::uint64_t kStringFootprint = sizeof(std::string) + sizeof(void*);
-constexpr std::size_t kLengthBytes = 5;  // of a nested message: a varint padded to the width of any length below 2^35
+constexpr std::uint64_t kStringFootprint = 40;  // with the pointer to it
+constexpr std::uint64_t kSmallMessageFootprint = 112;
+constexpr std::uint64_t kNodeFootprint = 168;
+constexpr std::uint64_t kLargeMessageFootprint = 264;
+constexpr std::size_t kLengthBytes =
+    5;  // of a nested message: a varint padded to the width of any length below 2^35
 
 std::uint64_t message_footprint(MessageKind kind) {
   switch (kind) {
-    case MessageKind::kModel:
-      return sizeof(onnx::ModelProto);
-    case MessageKind::kGraph:
-      return sizeof(onnx::GraphProto);
     case MessageKind::kNode:
-      return sizeof(onnx::NodeProto);
+      return kNodeFootprint;
+    case MessageKind::kModel:
+    case MessageKind::kGraph:
     case MessageKind::kAttribute:
-      return sizeof(onnx::AttributeProto);
     case MessageKind::kTensor:
-      return sizeof(onnx::TensorProto);
     case MessageKind::kFunction:
-      return sizeof(onnx::FunctionProto);
+      return kLargeMessageFootprint;
     default:
-      return sizeof(onnx::ValueInfoProto) + kStringFootprint;
+      return kSmallMessageFootprint;
   }
 }
 
@@ -49,7 +50,7 @@ std::uint64_t field_footprint(const FieldRule& rule, const WireField& field) {
   const std::uint64_t bytes = field.payload.size();
   switch (rule.form) {
     case FieldForm::kMessage:
-      return message_footprint(rule.child) + sizeof(void*);
+      return message_footprint(rule.child);
     case FieldForm::kText:
       return kStringFootprint + bytes;
     case FieldForm::kVarints:
@@ -61,7 +62,8 @@ std::uint64_t field_footprint(const FieldRule& rule, const WireField& field) {
 
 class SkeletonReader {
  public:
-  SkeletonReader(std::span<const std::uint8_t> file, std::string_view store_path) : file_(file), store_path_(store_path) {}
+  SkeletonReader(std::span<const std::uint8_t> file, std::string_view store_path)
+      : file_(file), store_path_(store_path) {}
 
   Result<Skeleton> read();
 
@@ -104,7 +106,8 @@ void SkeletonReader::keep(ByteRange range) {
 
 bool SkeletonReader::charge(std::uint64_t bytes, std::size_t offset) {
   if (bytes > budget_) {
-    return fail({ErrorCode::kTooLarge, "The model's structure, without its weights, would need more than 1 GiB of memory.",
+    return fail({ErrorCode::kTooLarge,
+                 "The model's structure, without its weights, would need more than 1 GiB of memory.",
                  byte_offset(offset), "Models of this size are not supported."});
   }
   budget_ -= bytes;
@@ -115,20 +118,25 @@ bool SkeletonReader::charge(std::uint64_t bytes, std::size_t offset) {
 bool SkeletonReader::check_packed(MessageKind kind, const FieldRule& rule, const WireField& field) {
   const std::size_t size = field.payload.size();
   if (rule.form == FieldForm::kFixed32s && size % sizeof(float) != 0) {
-    return fail(damaged(message_name(kind), "has a list of floats with a broken one at its end", field.whole.begin));
+    return fail(
+        damaged(message_name(kind), "has a list of floats with a broken one at its end", field.whole.begin));
   }
   if (rule.form == FieldForm::kFixed64s && size % sizeof(double) != 0) {
-    return fail(damaged(message_name(kind), "has a list of doubles with a broken one at its end", field.whole.begin));
+    return fail(
+        damaged(message_name(kind), "has a list of doubles with a broken one at its end", field.whole.begin));
   }
   if (rule.form != FieldForm::kVarints || size == 0) return true;
   if ((file_[field.payload.end - 1] & 0x80U) != 0) {
-    return fail(damaged(message_name(kind), "has a list of integers with a broken one at its end", field.whole.begin));
+    return fail(damaged(message_name(kind), "has a list of integers with a broken one at its end",
+                        field.whole.begin));
   }
-  if (kind == MessageKind::kTensor && size > kInlineLimitBytes) return true;  // bulk: checked when it is decoded
+  if (kind == MessageKind::kTensor && size > kInlineLimitBytes)
+    return true;  // bulk: checked when it is decoded
   std::size_t length = 0;
   for (const std::uint8_t byte : file_.subspan(field.payload.begin, size)) {
     length = (byte & 0x80U) != 0 ? length + 1 : 0;
-    if (length >= 10) return fail(damaged(message_name(kind), "contains a number that is too long", field.whole.begin));
+    if (length >= 10)
+      return fail(damaged(message_name(kind), "contains a number that is too long", field.whole.begin));
   }
   return true;
 }
@@ -136,7 +144,8 @@ bool SkeletonReader::check_packed(MessageKind kind, const FieldRule& rule, const
 bool SkeletonReader::check_field(MessageKind kind, const FieldRule& rule, const WireField& field) {
   if (!fits_form(rule.form, field.type)) {
     return fail(damaged(message_name(kind),
-                        "has field " + std::to_string(field.number) + " with a value of the wrong kind", field.whole.begin));
+                        "has field " + std::to_string(field.number) + " with a value of the wrong kind",
+                        field.whole.begin));
   }
   return field.type != WireType::kLength || check_packed(kind, rule, field);
 }
@@ -144,8 +153,9 @@ bool SkeletonReader::check_field(MessageKind kind, const FieldRule& rule, const 
 bool SkeletonReader::visit(MessageKind kind, ByteRange range, int depth, Emit emit) {
   if (depth > kMaxMessageDepth) {
     return fail({ErrorCode::kTooLarge,
-                 "The model nests subgraphs or types too deeply: more than " + std::to_string(kMaxMessageDepth) +
-                     " levels of messages, at byte " + std::to_string(range.begin) + ".",
+                 "The model nests subgraphs or types too deeply: more than " +
+                     std::to_string(kMaxMessageDepth) + " levels of messages, at byte " +
+                     std::to_string(range.begin) + ".",
                  byte_offset(range.begin), "Models like this are not supported."});
   }
   std::uint32_t seen_once = 0;  // field numbers below 32 that may come once
@@ -158,7 +168,8 @@ bool SkeletonReader::visit(MessageKind kind, ByteRange range, int depth, Emit em
       return false;
     }
     if (rule.once && ((seen_once >> field.number) & 1U) != 0) {
-      return fail(damaged(message_name(kind), "has two " + std::string(message_name(rule.child)) + "s where one is allowed",
+      return fail(damaged(message_name(kind),
+                          "has two " + std::string(message_name(rule.child)) + "s where one is allowed",
                           field.whole.begin));
     }
     if (rule.once) seen_once |= 1U << field.number;
@@ -169,7 +180,8 @@ bool SkeletonReader::visit(MessageKind kind, ByteRange range, int depth, Emit em
                                           : wire_fault_error(reader, message_name(kind), file_.size()));
 }
 
-bool SkeletonReader::visit_field(MessageKind kind, const FieldRule& rule, const WireField& field, int depth, Emit emit) {
+bool SkeletonReader::visit_field(MessageKind kind, const FieldRule& rule, const WireField& field, int depth,
+                                 Emit emit) {
   if (kind == MessageKind::kModel && field.number == kModelIrVersion) saw_model_field_ = true;
   if (rule.form != FieldForm::kMessage) {
     // Bulk data is charged only if it turns out to stay inside: see visit_tensor.
@@ -188,8 +200,9 @@ bool SkeletonReader::visit_field(MessageKind kind, const FieldRule& rule, const 
   append_tag(out_, field.number, WireType::kLength);
   const std::size_t length_at = out_.size();
   out_.append(kLengthBytes, '\0');
-  const bool visited = rule.child == MessageKind::kTensor ? visit_tensor(field.payload, depth + 1)
-                                                          : visit(rule.child, field.payload, depth + 1, Emit::kYes);
+  const bool visited = rule.child == MessageKind::kTensor
+                           ? visit_tensor(field.payload, depth + 1)
+                           : visit(rule.child, field.payload, depth + 1, Emit::kYes);
   std::uint64_t length = out_.size() - length_at - kLengthBytes;
   for (std::size_t i = 0; i < kLengthBytes; ++i, length >>= 7U) {
     out_[length_at + i] = static_cast<char>((length & 0x7FU) | (i + 1 < kLengthBytes ? 0x80U : 0U));
@@ -231,7 +244,8 @@ std::optional<StoredTensor> SkeletonReader::locate(const TensorFacts& facts, std
   const DataField* data = facts.only_data_field();
   if (data == nullptr || data->number == tensor_field::kStringData || !data->one_piece()) return std::nullopt;
   if (data->bytes <= kInlineLimitBytes) return std::nullopt;
-  return StoredTensor{std::string(store_path_), data->last.begin, data->last.size(), stored_field(data->number)};
+  return StoredTensor{std::string(store_path_), data->last.begin, data->last.size(),
+                      stored_field(data->number)};
 }
 
 StoredTensor SkeletonReader::register_external(StoredTensor where) {
@@ -274,11 +288,13 @@ Error SkeletonReader::top_level_error(const WireReader& reader) const {
 
 Result<Skeleton> SkeletonReader::parse_skeleton() {
   if (out_.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return Error{ErrorCode::kTooLarge, "The model's structure, without its weights, is larger than 2 GiB.", "", ""};
+    return Error{ErrorCode::kTooLarge, "The model's structure, without its weights, is larger than 2 GiB.",
+                 "", ""};
   }
   Skeleton skeleton;
   if (!skeleton.model.ParseFromArray(out_.data(), static_cast<int>(out_.size()))) {
-    return Error{ErrorCode::kInvalidGraph, "The model's messages can't be parsed.", "", "Export the model again."};
+    return Error{ErrorCode::kInvalidGraph, "The model's messages can't be parsed.", "",
+                 "Export the model again."};
   }
   skeleton.external_files = std::move(external_files_);
   return skeleton;
@@ -288,15 +304,16 @@ Result<Skeleton> SkeletonReader::parse_skeleton() {
 Result<void> check_is_model(const onnx::ModelProto& model) {
   constexpr std::int64_t kFirstIrVersionWithOpsets = 3;
   if (!model.has_graph() && model.opset_import_size() == 0 && !model.has_producer_name()) {
-    return Error{ErrorCode::kNotOnnx, "This is not an ONNX model: there is no graph in it.", "", "Choose a .onnx file."};
+    return Error{ErrorCode::kNotOnnx, "This is not an ONNX model: there is no graph in it.", "",
+                 "Choose a .onnx file."};
   }
   if (!model.has_graph()) {
     return Error{ErrorCode::kInvalidGraph, "The model has no graph; the file may be cut off.", "",
                  "Download or export the model again."};
   }
   if (!model.has_ir_version()) {
-    return Error{ErrorCode::kInvalidGraph, "The model doesn't say its IR version; the file may be damaged.", "",
-                 "Download or export the model again."};
+    return Error{ErrorCode::kInvalidGraph, "The model doesn't say its IR version; the file may be damaged.",
+                 "", "Download or export the model again."};
   }
   if (model.ir_version() >= kFirstIrVersionWithOpsets && model.opset_import_size() == 0) {
     return Error{ErrorCode::kInvalidGraph, "The model names no operator set; the file may be cut off.", "",
@@ -310,13 +327,15 @@ Result<Skeleton> SkeletonReader::read() {
     return Error{ErrorCode::kNotOnnx, "The file is empty.", "", "Choose a .onnx file."};
   }
   if (const auto format = foreign_format(file_)) {
-    return Error{ErrorCode::kNotOnnx, "This is not an ONNX model: it looks like " + std::string(*format) + ".",
-                 byte_offset(0), "Export the model to ONNX first, or choose a .onnx file."};
+    return Error{ErrorCode::kNotOnnx,
+                 "This is not an ONNX model: it looks like " + std::string(*format) + ".", byte_offset(0),
+                 "Export the model to ONNX first, or choose a .onnx file."};
   }
   if (!visit(MessageKind::kModel, {0, file_.size()}, 0, Emit::kYes)) return std::move(*error_);
   Result<Skeleton> skeleton = parse_skeleton();
   if (!skeleton) return skeleton;
-  if (const Result<void> is_model = check_is_model(skeleton.value().model); !is_model) return is_model.error();
+  if (const Result<void> is_model = check_is_model(skeleton.value().model); !is_model)
+    return is_model.error();
   return skeleton;
 }
 

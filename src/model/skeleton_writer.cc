@@ -21,8 +21,8 @@ constexpr std::uint64_t kMaxModelBytes = std::numeric_limits<std::int32_t>::max(
 constexpr std::size_t kExternalAlignment = 64;
 constexpr std::size_t kCopyLimitBytes = 256;  // shorter views are copied: a piece costs more than that
 
-// What takes the place of a stored tensor's reference: some bytes of ours, then a view, in front of the first field with a
-// higher number.
+// What takes the place of a stored tensor's reference: some bytes of ours, then a view, in front of the first
+// field with a higher number.
 struct Replacement {
   std::uint32_t number = 0;
   std::string head;
@@ -73,7 +73,9 @@ Replacement external_reference(std::string_view location, std::uint64_t offset, 
 class SkeletonWriter {
  public:
   SkeletonWriter(const std::string& wire, const WeightStore& store, const WriteOptions& options)
-      : wire_(reinterpret_cast<const std::uint8_t*>(wire.data()), wire.size()), store_(store), options_(options) {}
+      : wire_(reinterpret_cast<const std::uint8_t*>(wire.data()), wire.size()),
+        store_(store),
+        options_(options) {}
 
   Result<WrittenModel> write();
 
@@ -102,7 +104,8 @@ class SkeletonWriter {
   std::size_t next_replacement_ = 0;
   std::vector<std::uint8_t> pending_;
   WrittenModel written_;
-  std::map<std::pair<const std::uint8_t*, std::size_t>, std::uint64_t> external_offsets_;  // of views already placed
+  std::map<std::pair<const std::uint8_t*, std::size_t>, std::uint64_t>
+      external_offsets_;  // of views already placed
 };
 
 void SkeletonWriter::copy(ByteRange range) {
@@ -132,14 +135,16 @@ std::uint64_t SkeletonWriter::append_external(std::span<const std::uint8_t> byte
 }
 
 // nullopt if the tensor stays inside, or with error_ set.
-std::optional<Replacement> SkeletonWriter::place_outside(const onnx::TensorProto& tensor, const StoredTensor& where,
+std::optional<Replacement> SkeletonWriter::place_outside(const onnx::TensorProto& tensor,
+                                                         const StoredTensor& where,
                                                          std::span<const std::uint8_t> bytes) {
   if (options_.placement == WeightPlacement::kInside || bytes.empty()) return std::nullopt;
   if (options_.placement == WeightPlacement::kStoreReferences) {
     if (!is_plain(where.field)) return std::nullopt;
     return external_reference(where.path, where.offset, where.length);
   }
-  if (is_plain(where.field)) return external_reference(options_.external_location, append_external(bytes), bytes.size());
+  if (is_plain(where.field))
+    return external_reference(options_.external_location, append_external(bytes), bytes.size());
   const std::vector<std::int64_t> dims(tensor.dims().begin(), tensor.dims().end());
   Result<std::vector<std::uint8_t>> plain =
       decode_varint_data(where.field, static_cast<DataType>(tensor.data_type()), dims, bytes);
@@ -154,7 +159,8 @@ std::optional<Replacement> SkeletonWriter::place_outside(const onnx::TensorProto
   return reference;
 }
 
-std::optional<Replacement> SkeletonWriter::replacement(const onnx::TensorProto& tensor, const StoredTensor& where) {
+std::optional<Replacement> SkeletonWriter::replacement(const onnx::TensorProto& tensor,
+                                                       const StoredTensor& where) {
   const std::span<const std::uint8_t> bytes = stored_bytes(store_, where);
   if (bytes.size() != where.length) {
     error_ = internal_fault();
@@ -182,11 +188,14 @@ std::optional<std::uint64_t> SkeletonWriter::measure_tensor(ByteRange range) {
   std::optional<Replacement> replaced;
   if (external) {
     onnx::TensorProto tensor;
-    if (!tensor.ParseFromArray(wire_.data() + range.begin, static_cast<int>(range.size()))) return std::nullopt;
-    if (const std::optional<StoredTensor> where = stored_tensor(tensor)) replaced = replacement(tensor, *where);
+    if (!tensor.ParseFromArray(wire_.data() + range.begin, static_cast<int>(range.size())))
+      return std::nullopt;
+    if (const std::optional<StoredTensor> where = stored_tensor(tensor))
+      replaced = replacement(tensor, *where);
     if (error_) return std::nullopt;
   }
-  const std::uint64_t size = replaced ? kept + replaced->head.size() + replaced->payload.size() : range.size();
+  const std::uint64_t size =
+      replaced ? kept + replaced->head.size() + replaced->payload.size() : range.size();
   replacements_.push_back(std::move(replaced));
   return size;
 }
@@ -208,7 +217,8 @@ std::optional<std::uint64_t> SkeletonWriter::measure(MessageKind kind, ByteRange
     const std::optional<std::uint64_t> child = measure(rule.child, field.payload, depth + 1);
     if (!child) return std::nullopt;
     sizes_[slot] = *child;
-    const std::uint64_t tag = (std::uint64_t{field.number} << 3U) | static_cast<std::uint64_t>(WireType::kLength);
+    const std::uint64_t tag =
+        (std::uint64_t{field.number} << 3U) | static_cast<std::uint64_t>(WireType::kLength);
     size += varint_size(tag) + varint_size(*child) + *child;
   }
   return reader.fault() == WireFault::kSound ? std::optional(size) : std::nullopt;
@@ -238,7 +248,8 @@ void SkeletonWriter::emit_tensor(ByteRange range) {
       emit_replacement(*replaced);
       placed = true;
     }
-    if (field.number != tensor_field::kDataLocation && field.number != tensor_field::kExternalData) copy(field.whole);
+    if (field.number != tensor_field::kDataLocation && field.number != tensor_field::kExternalData)
+      copy(field.whole);
   }
   if (!placed) emit_replacement(*replaced);
 }
@@ -269,8 +280,8 @@ Result<WrittenModel> SkeletonWriter::write() {
   if (!size) return error_ ? std::move(*error_) : internal_fault();
   if (*size > kMaxModelBytes) {
     return Error{ErrorCode::kTooLarge,
-                 "The model would have " + std::to_string(*size) + " bytes, and a .onnx file ends at 2 GiB.", "",
-                 "Write it with its weights in a separate file."};
+                 "The model would have " + std::to_string(*size) + " bytes, and a .onnx file ends at 2 GiB.",
+                 "", "Write it with its weights in a separate file."};
   }
   emit(MessageKind::kModel, {0, wire_.size()});
   flush();
@@ -279,7 +290,8 @@ Result<WrittenModel> SkeletonWriter::write() {
 
 }  // namespace
 
-Result<WrittenModel> write_skeleton(const onnx::ModelProto& skeleton, const std::shared_ptr<const WeightStore>& store,
+Result<WrittenModel> write_skeleton(const onnx::ModelProto& skeleton,
+                                    const std::shared_ptr<const WeightStore>& store,
                                     const WriteOptions& options) try {
   std::string wire;
   if (!skeleton.SerializeToString(&wire)) return internal_fault();

@@ -14,8 +14,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "tensor data is used in place");
 
 Error data_misfit(const onnx::TensorProto& tensor, const std::string& what) {
-  return {ErrorCode::kInvalidGraph, "The tensor \"" + printable(tensor.name()) + "\" " + what + ".", printable(tensor.name()),
-          "Export the model again; the tensor's data is damaged."};
+  return {ErrorCode::kInvalidGraph, "The tensor \"" + printable(tensor.name()) + "\" " + what + ".",
+          printable(tensor.name()), "Export the model again; the tensor's data is damaged."};
 }
 
 template <typename Values>
@@ -102,8 +102,8 @@ Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor, const WeightSt
   made.dims.assign(tensor.dims().begin(), tensor.dims().end());
   if (data_type_bits(made.type) == 0) {
     return Error{ErrorCode::kUnsupportedType,
-                 "The tensor \"" + printable(tensor.name()) + "\" holds values of type " + data_type_name(made.type) +
-                     ", which can't be read as numbers.",
+                 "The tensor \"" + printable(tensor.name()) + "\" holds values of type " +
+                     data_type_name(made.type) + ", which can't be read as numbers.",
                  printable(tensor.name()), ""};
   }
   const std::optional<std::uint64_t> expected = raw_byte_count(made.type, made.dims);
@@ -116,8 +116,8 @@ Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor, const WeightSt
     read_inline(tensor, made);
   }
   if (made.view.size() != *expected) {
-    return data_misfit(tensor, "has " + std::to_string(made.view.size()) + " bytes of data where its dimensions need " +
-                                   std::to_string(*expected));
+    return data_misfit(tensor, "has " + std::to_string(made.view.size()) +
+                                   " bytes of data where its dimensions need " + std::to_string(*expected));
   }
   return made;
 }

@@ -19,7 +19,8 @@ struct TensorBytes {
   std::vector<std::uint8_t> owned;     // empty unless the values had to be decoded
 };
 
-// Errors: kUnsupportedType for strings and types of unknown size; kInvalidGraph if the data doesn't fit the dims.
+// Errors: kUnsupportedType for strings and types of unknown size; kInvalidGraph if the data doesn't fit the
+// dims.
 Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor, const WeightStore& store);
 
 }  // namespace halftone

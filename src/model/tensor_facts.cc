@@ -19,7 +19,8 @@ std::string text_at(std::span<const std::uint8_t> file, ByteRange range) {
 }
 
 std::uint64_t packed_varint_count(std::span<const std::uint8_t> bytes) {
-  return static_cast<std::uint64_t>(std::count_if(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b < 0x80U; }));
+  return static_cast<std::uint64_t>(
+      std::count_if(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b < 0x80U; }));
 }
 
 void add_packed_dims(std::span<const std::uint8_t> file, ByteRange packed, std::vector<std::int64_t>& dims) {
@@ -53,7 +54,8 @@ void add_occurrence(DataField& data, const WireField& field) {
     return;
   }
   ++data.chunks;
-  data.bytes = data.number == tensor_field::kRawData ? field.payload.size() : data.bytes + field.payload.size();
+  data.bytes =
+      data.number == tensor_field::kRawData ? field.payload.size() : data.bytes + field.payload.size();
   data.last = field.payload;
 }
 
@@ -79,7 +81,8 @@ void add_field(std::span<const std::uint8_t> file, const WireField& field, Tenso
       facts.external_data.push_back(read_entry(file, field.payload));
       return;
     case tensor_field::kDataLocation:
-      // As protobuf reads an enum: cut to 32 bits; a number that it doesn't have is an unknown field and changes nothing.
+      // As protobuf reads an enum: cut to 32 bits; a number that it doesn't have is an unknown field and
+      // changes nothing.
       if (const auto location = static_cast<std::uint32_t>(field.value); location <= kExternalLocation) {
         facts.external = location == kExternalLocation;
       }
@@ -97,7 +100,8 @@ Error contradiction(std::string_view name, const std::string& what) {
           "Export the model again; the file seems to be damaged."};
 }
 
-// How many values the field holds, or how many it can hold at most and at least where counting would read bulk data.
+// How many values the field holds, or how many it can hold at most and at least where counting would read
+// bulk data.
 struct ValueCount {
   std::uint64_t least = 0;
   std::uint64_t most = 0;
@@ -186,7 +190,8 @@ TensorField stored_field(std::uint32_t data_field_number) {
   }
 }
 
-std::optional<std::uint64_t> expected_values(std::uint32_t data_field_number, DataType type, std::uint64_t elements) {
+std::optional<std::uint64_t> expected_values(std::uint32_t data_field_number, DataType type,
+                                             std::uint64_t elements) {
   switch (data_field_number) {
     case tensor_field::kFloatData:
       if (type == DataType::kComplex64) return 2 * elements;
@@ -196,7 +201,8 @@ std::optional<std::uint64_t> expected_values(std::uint32_t data_field_number, Da
       return when(type == DataType::kDouble, elements);
     case tensor_field::kInt32Data: {
       const std::size_t bits = data_type_bits(type);
-      const std::uint64_t per_value = bits != 0 && bits < 8 ? 8 / bits : 1;  // sub-byte types: one packed byte a value
+      const std::uint64_t per_value =
+          bits != 0 && bits < 8 ? 8 / bits : 1;  // sub-byte types: one packed byte a value
       return when(is_int32_data_type(type), elements / per_value + (elements % per_value != 0 ? 1 : 0));
     }
     case tensor_field::kInt64Data:
@@ -210,37 +216,42 @@ std::optional<std::uint64_t> expected_values(std::uint32_t data_field_number, Da
   }
 }
 
-Result<void> check_tensor(std::span<const std::uint8_t> file, const TensorFacts& facts, std::string_view name) {
+Result<void> check_tensor(std::span<const std::uint8_t> file, const TensorFacts& facts,
+                          std::string_view name) {
   const std::optional<std::uint64_t> elements = element_count(facts.dims);
   if (!elements) return contradiction(name, "has dimensions that are negative or too large to multiply");
   const DataField* data = facts.only_data_field();
-  const bool has_data = std::any_of(facts.data.begin(), facts.data.end(), [](const auto& f) { return f.holds_data(); });
+  const bool has_data =
+      std::any_of(facts.data.begin(), facts.data.end(), [](const auto& f) { return f.holds_data(); });
   if (data == nullptr && has_data) return contradiction(name, "holds its data in two different fields");
   if (facts.type == DataType::kUndefined && (data != nullptr || facts.external)) {
     return contradiction(name, "holds data of no type");
   }
   if (facts.external) {
-    if (has_data) return contradiction(name, "says that its data is in another file but also holds data itself");
+    if (has_data)
+      return contradiction(name, "says that its data is in another file but also holds data itself");
     return {};
   }
   const bool known = data_type_bits(facts.type) != 0 || facts.type == DataType::kString;
   if (!known || facts.segmented) return {};
   if (data == nullptr) {
     if (*elements == 0) return {};
-    return contradiction(name, "holds no data, but its dimensions ask for " + std::to_string(*elements) + " elements");
+    return contradiction(
+        name, "holds no data, but its dimensions ask for " + std::to_string(*elements) + " elements");
   }
   const std::optional<std::uint64_t> expected = data->number == tensor_field::kRawData
                                                     ? raw_byte_count(facts.type, facts.dims)
                                                     : expected_values(data->number, facts.type, *elements);
   if (!expected) {
-    return contradiction(name, "holds its data in a field that is not for type " + data_type_name(facts.type));
+    return contradiction(name,
+                         "holds its data in a field that is not for type " + data_type_name(facts.type));
   }
   const ValueCount count = value_count(file, *data);
   if (*expected < count.least || *expected > count.most) {
     const std::string unit = data->number == tensor_field::kRawData ? " bytes" : " values";
     return contradiction(name, "holds " + std::string(count.least == count.most ? "" : "at most ") +
-                                   std::to_string(count.most) + unit + ", but its type and dimensions ask for " +
-                                   std::to_string(*expected));
+                                   std::to_string(count.most) + unit +
+                                   ", but its type and dimensions ask for " + std::to_string(*expected));
   }
   return {};
 }

@@ -24,7 +24,8 @@ namespace {
 
 // Bodies and function calls inside each other, together.
 constexpr int kMaxDepth = 40;
-// Nodes in bodies and called functions: a function that calls another twice, which calls a third twice, … grows without bound.
+// Nodes in bodies and called functions: a function that calls another twice, which calls a third twice, …
+// grows without bound.
 constexpr int kMaxInnerNodes = 500'000;
 constexpr std::size_t kMaxNamedOperators = 5;
 
@@ -33,7 +34,8 @@ using Opsets = InferenceScope::Opsets;
 template <typename Proto>
 Opsets opsets_of(const Proto& proto) {
   Opsets opsets;
-  for (const auto& set : proto.opset_import()) opsets[std::string(canonical_domain(set.domain()))] = set.version();
+  for (const auto& set : proto.opset_import())
+    opsets[std::string(canonical_domain(set.domain()))] = set.version();
   return opsets;
 }
 
@@ -44,9 +46,11 @@ std::string function_key(std::string_view domain, std::string_view name, std::st
 
 // Operators whose result's type doesn't depend on the types of all their inputs.
 bool infers_without_inputs(std::string_view op) {
-  constexpr std::string_view kOps[] = {"Cast",    "Shape",   "Size",  "ConstantOfShape", "ArgMax", "ArgMin", "NonZero",
-                                       "Equal",   "Greater", "Less",  "Not",             "And",    "Or",     "IsNaN",
-                                       "If",      "Loop",    "Scan",  "RandomUniform",   "RandomNormal"};
+  constexpr std::string_view kOps[] = {"Cast",    "Shape",         "Size",        "ConstantOfShape",
+                                       "ArgMax",  "ArgMin",        "NonZero",     "Equal",
+                                       "Greater", "Less",          "Not",         "And",
+                                       "Or",      "IsNaN",         "If",          "Loop",
+                                       "Scan",    "RandomUniform", "RandomNormal"};
   return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
 }
 
@@ -72,7 +76,9 @@ class TypeInference {
   void infer_some(Graph::Parts& parts, const std::vector<bool>& only) {
     InferenceScope scope(opsets_, nullptr);
     const onnx::GraphProto& graph = model_.graph();
-    const auto tensor = [&](TensorId id) -> GraphTensor& { return parts.tensors[static_cast<std::size_t>(id)]; };
+    const auto tensor = [&](TensorId id) -> GraphTensor& {
+      return parts.tensors[static_cast<std::size_t>(id)];
+    };
     std::unordered_set<std::string_view> read;
     for (const NodeId id : parts.order) {
       if (!only[static_cast<std::size_t>(id)]) continue;
@@ -101,7 +107,8 @@ class TypeInference {
   }
 
  private:
-  // --- one graph -----------------------------------------------------------------------------------------------------------
+  // --- one graph
+  // -----------------------------------------------------------------------------------------------------------
 
   static void add_declared(const onnx::GraphProto& graph, InferenceScope& scope, bool tensors) {
     const auto add = [&](const auto& infos) {
@@ -115,7 +122,8 @@ class TypeInference {
   }
 
   static void seed(InferenceScope& scope, const GraphTensor& tensor) {
-    if (tensor.type != DataType::kUndefined) scope.add_type(tensor.name, type_proto(tensor.type, tensor.shape));
+    if (tensor.type != DataType::kUndefined)
+      scope.add_type(tensor.name, type_proto(tensor.type, tensor.shape));
   }
 
   static void store_type(const InferenceScope& scope, GraphTensor& tensor) {
@@ -127,12 +135,14 @@ class TypeInference {
     tensor.shape = std::move(known.shape);
   }
 
-  std::vector<const onnx::TypeProto*> infer_body(const onnx::GraphProto& body, const std::vector<const onnx::TypeProto*>& inputs,
+  std::vector<const onnx::TypeProto*> infer_body(const onnx::GraphProto& body,
+                                                 const std::vector<const onnx::TypeProto*>& inputs,
                                                  const InferenceScope& outer, int depth) {
     InferenceScope scope(outer.opsets(), &outer);
     for (int i = 0; i < body.input_size(); ++i) {
       const auto index = static_cast<std::size_t>(i);
-      if (index < inputs.size() && inputs[index] != nullptr) scope.add_type(body.input(i).name(), *inputs[index]);
+      if (index < inputs.size() && inputs[index] != nullptr)
+        scope.add_type(body.input(i).name(), *inputs[index]);
     }
     add_declared(body, scope, /*tensors=*/true);
     for (const onnx::TensorProto& tensor : body.initializer()) {
@@ -150,10 +160,12 @@ class TypeInference {
     return results;
   }
 
-  // --- one node ------------------------------------------------------------------------------------------------------------
+  // --- one node
+  // ------------------------------------------------------------------------------------------------------------
 
   void infer_node(const onnx::NodeProto& node, InferenceScope& scope, int depth) {
-    if (depth > 0 && ++inner_nodes_ > kMaxInnerNodes) return fail(node, "is in bodies or functions that are called too often");
+    if (depth > 0 && ++inner_nodes_ > kMaxInnerNodes)
+      return fail(node, "is in bodies or functions that are called too often");
     if (depth > kMaxDepth) return fail(node, "is in bodies or functions that are nested too deep");
     note_constant(node, scope);
     if (const auto type = quantize_output_type(node, scope)) return record(node, 0, *type, scope);
@@ -167,11 +179,13 @@ class TypeInference {
     infer_known(node, *schema, newer, scope, depth);
   }
 
-  void infer_known(const onnx::NodeProto& node, const onnx::OpSchema& schema, bool newer, InferenceScope& scope, int depth) {
+  void infer_known(const onnx::NodeProto& node, const onnx::OpSchema& schema, bool newer,
+                   InferenceScope& scope, int depth) {
     if (misses_input_type(node, scope) && !infers_without_inputs(node.op_type())) return;
-    NodeInferenceContext context(node, scope, padded_, [this, &scope, depth](const auto& body, const auto& inputs) {
-      return infer_body(body, inputs, scope, depth + 1);
-    });
+    NodeInferenceContext context(node, scope, padded_,
+                                 [this, &scope, depth](const auto& body, const auto& inputs) {
+                                   return infer_body(body, inputs, scope, depth + 1);
+                                 });
     try {
       schema.Verify(node);
       if (!accepts_input_kinds(schema, context)) return fail(node, "reads something that isn't a tensor");
@@ -179,7 +193,8 @@ class TypeInference {
       if (schema.has_type_and_shape_inference_function()) {
         schema.GetTypeAndShapeInferenceFunction()(context);
       } else if (schema.HasFunction()) {
-        onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(), context);
+        onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(),
+                                                         onnx::OpSchemaRegistry::Instance(), context);
       }
       for (int i = 0; i < node.output_size(); ++i) {
         record(node, i, *context.getOutputType(static_cast<std::size_t>(i)), scope);
@@ -194,11 +209,13 @@ class TypeInference {
   }
 
   static bool misses_input_type(const onnx::NodeProto& node, const InferenceScope& scope) {
-    return std::any_of(node.input().begin(), node.input().end(),
-                       [&](const std::string& input) { return !input.empty() && scope.type(input) == nullptr; });
+    return std::any_of(node.input().begin(), node.input().end(), [&](const std::string& input) {
+      return !input.empty() && scope.type(input) == nullptr;
+    });
   }
 
-  // Inference functions for tensors read a sequence or a map as a tensor without a shape, and its dimensions without looking.
+  // Inference functions for tensors read a sequence or a map as a tensor without a shape, and its dimensions
+  // without looking.
   static bool accepts_input_kinds(const onnx::OpSchema& schema, const NodeInferenceContext& context) {
     for (std::size_t i = 0; i < context.getNumInputs(); ++i) {
       const onnx::TypeProto* type = context.getInputType(i);
@@ -212,11 +229,13 @@ class TypeInference {
 
   void record(const onnx::NodeProto& node, int output, const onnx::TypeProto& type, InferenceScope& scope) {
     if (node.output(output).empty() || scope.add_type(node.output(output), type)) return;
-    fail(node, "makes \"" + printable(node.output(output)) + "\" with another type or shape than the file declares");
+    fail(node, "makes \"" + printable(node.output(output)) +
+                   "\" with another type or shape than the file declares");
   }
 
   static void note_constant(const onnx::NodeProto& node, InferenceScope& scope) {
-    if (node.op_type() != "Constant" || node.output_size() != 1 || !canonical_domain(node.domain()).empty()) return;
+    if (node.op_type() != "Constant" || node.output_size() != 1 || !canonical_domain(node.domain()).empty())
+      return;
     for (const onnx::AttributeProto& attribute : node.attribute()) {
       if (attribute.name() == "value" && attribute.has_t()) scope.set_constant(node.output(0), attribute.t());
       if (attribute.name() != "value_ints" && attribute.name() != "value_int") continue;
@@ -232,7 +251,8 @@ class TypeInference {
     }
   }
 
-  // --- the model's own functions -------------------------------------------------------------------------------------------
+  // --- the model's own functions
+  // -------------------------------------------------------------------------------------------
 
   const onnx::FunctionProto* find_function(const onnx::NodeProto& node) const {
     if (functions_.empty()) return nullptr;
@@ -240,16 +260,20 @@ class TypeInference {
     return place == functions_.end() ? nullptr : place->second;
   }
 
-  void call(const onnx::NodeProto& node, const onnx::FunctionProto& function, InferenceScope& scope, int depth) {
+  void call(const onnx::NodeProto& node, const onnx::FunctionProto& function, InferenceScope& scope,
+            int depth) {
     const Opsets opsets = opsets_of(function);
-    std::deque<onnx::NodeProto> nodes;  // copies with the caller's attributes in place; names in `inner` are views of them
+    std::deque<onnx::NodeProto>
+        nodes;  // copies with the caller's attributes in place; names in `inner` are views of them
     InferenceScope inner(opsets, nullptr);
     for (int i = 0; i < function.input_size() && i < node.input_size(); ++i) {
       if (const onnx::TypeProto* type = scope.type(node.input(i))) inner.add_type(function.input(i), *type);
-      if (const onnx::TensorProto* value = scope.constant(node.input(i))) inner.set_constant(function.input(i), *value);
+      if (const onnx::TensorProto* value = scope.constant(node.input(i)))
+        inner.set_constant(function.input(i), *value);
     }
     std::unordered_map<std::string, const onnx::AttributeProto*> attributes;
-    for (const onnx::AttributeProto& standard : function.attribute_proto()) attributes[standard.name()] = &standard;
+    for (const onnx::AttributeProto& standard : function.attribute_proto())
+      attributes[standard.name()] = &standard;
     for (const onnx::AttributeProto& given : node.attribute()) attributes[given.name()] = &given;
     onnx::internal::AttributeBinder binder(attributes);
     for (const onnx::NodeProto& original : function.node()) {
@@ -263,7 +287,8 @@ class TypeInference {
     }
   }
 
-  // --- what to tell --------------------------------------------------------------------------------------------------------
+  // --- what to tell
+  // --------------------------------------------------------------------------------------------------------
 
   void fail(const onnx::NodeProto& node, const std::string& what) {
     if (failures_++ > 0) return;
@@ -282,8 +307,9 @@ class TypeInference {
       if (newest == 0 || version <= newest) continue;
       found.push_back({"opset_newer_than_library",
                        "The model uses version " + std::to_string(version) + " of the operator set " +
-                           (domain.empty() ? "ai.onnx" : printable(domain)) + "; types and shapes were inferred by version " +
-                           std::to_string(newest) + ", and the model was not checked against its operators' rules.",
+                           (domain.empty() ? "ai.onnx" : printable(domain)) +
+                           "; types and shapes were inferred by version " + std::to_string(newest) +
+                           ", and the model was not checked against its operators' rules.",
                        ""});
     }
   }
@@ -321,7 +347,8 @@ class TypeInference {
 
 }  // namespace
 
-std::vector<Warning> infer_types(const onnx::ModelProto& model, Graph::Parts& parts, const std::vector<bool>& only) {
+std::vector<Warning> infer_types(const onnx::ModelProto& model, Graph::Parts& parts,
+                                 const std::vector<bool>& only) {
   register_operators();
   TypeInference inference(model);
   if (only.empty()) {

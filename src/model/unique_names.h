@@ -1,5 +1,5 @@
-// Names that are free in a whole model: subgraphs see the tensors around them, so a name that is new in the main graph must not
-// be one of theirs either.
+// Names that are free in a whole model: subgraphs see the tensors around them, so a name that is new in the
+// main graph must not be one of theirs either.
 #pragma once
 
 #include <string>
@@ -22,7 +22,9 @@ class UniqueNames {
 
  private:
   void take_all(const onnx::GraphProto& graph);
-  [[nodiscard]] bool is_taken(const std::string& name) const { return taken_.contains(name) || made_.contains(name); }
+  [[nodiscard]] bool is_taken(const std::string& name) const {
+    return taken_.contains(name) || made_.contains(name);
+  }
 
   std::unordered_set<std::string_view> taken_;  // views into the model
   std::unordered_set<std::string> made_;

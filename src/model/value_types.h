@@ -19,16 +19,16 @@ struct ValueType {
   std::optional<std::vector<Dimension>> shape;
 };
 
-// Anything but a dense tensor (sequence, map, optional, sparse) has no type and no shape here. A negative dimension counts
-// as unknown.
+// Anything but a dense tensor (sequence, map, optional, sparse) has no type and no shape here. A negative
+// dimension counts as unknown.
 ValueType value_type(const onnx::TypeProto& type);
 ValueType value_type(const onnx::TensorProto& tensor);
 
 // Precondition: type isn't kUndefined.
 onnx::TypeProto type_proto(DataType type, const std::optional<std::vector<Dimension>>& shape);
 
-// Fills what `known` leaves open from `other`: type, rank, single dimensions. Returns false (and changes nothing) if they
-// contradict each other.
+// Fills what `known` leaves open from `other`: type, rank, single dimensions. Returns false (and changes
+// nothing) if they contradict each other.
 bool merge_value_type(ValueType& known, const ValueType& other);
 
 }  // namespace halftone

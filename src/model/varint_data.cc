@@ -29,8 +29,8 @@ std::optional<std::uint64_t> read_value(std::span<const std::uint8_t> encoded, s
 
 Error wrong_count(std::uint64_t expected) {
   return {ErrorCode::kInvalidGraph,
-          "A tensor's list of integers is damaged or hasn't the " + std::to_string(expected) + " values that its type and " +
-              "dimensions ask for.",
+          "A tensor's list of integers is damaged or hasn't the " + std::to_string(expected) +
+              " values that its type and " + "dimensions ask for.",
           "", "Export the model again; the file seems to be damaged."};
 }
 
@@ -51,14 +51,15 @@ bool is_plain(TensorField field) {
   return false;
 }
 
-Result<std::vector<std::uint8_t>> decode_varint_data(TensorField field, DataType type, std::span<const std::int64_t> dims,
+Result<std::vector<std::uint8_t>> decode_varint_data(TensorField field, DataType type,
+                                                     std::span<const std::int64_t> dims,
                                                      std::span<const std::uint8_t> encoded) {
   const std::size_t bits = data_type_bits(type);
   const std::optional<std::uint64_t> elements = element_count(dims);
   const auto values = elements ? expected_values(field_number(field), type, *elements) : std::nullopt;
   if (bits == 0 || !values) {
-    return Error{ErrorCode::kUnsupportedType, "Integers of type " + data_type_name(type) + " can't be turned into bytes.", "",
-                 ""};
+    return Error{ErrorCode::kUnsupportedType,
+                 "Integers of type " + data_type_name(type) + " can't be turned into bytes.", "", ""};
   }
   if (*values > encoded.size()) return wrong_count(*values);
   const std::size_t width = bits < 8 ? 1 : bits / 8;
@@ -67,7 +68,8 @@ Result<std::vector<std::uint8_t>> decode_varint_data(TensorField field, DataType
   for (std::size_t i = 0; i < plain.size(); i += width) {
     const std::optional<std::uint64_t> value = read_value(encoded, at);
     if (!value) return wrong_count(*values);
-    for (std::size_t byte = 0; byte < width; ++byte) plain[i + byte] = static_cast<std::uint8_t>(*value >> (8 * byte));
+    for (std::size_t byte = 0; byte < width; ++byte)
+      plain[i + byte] = static_cast<std::uint8_t>(*value >> (8 * byte));
   }
   if (at != encoded.size()) return wrong_count(*values);
   return plain;

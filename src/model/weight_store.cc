@@ -8,7 +8,8 @@ namespace halftone {
 namespace {
 
 Error out_of_memory(std::uint64_t bytes) {
-  return {ErrorCode::kOutOfMemory, "There is not enough memory for a file of " + std::to_string(bytes) + " bytes.", "",
+  return {ErrorCode::kOutOfMemory,
+          "There is not enough memory for a file of " + std::to_string(bytes) + " bytes.", "",
           "Close other programs or tabs, or use the native program for a model of this size."};
 }
 
@@ -17,7 +18,8 @@ Error out_of_memory(std::uint64_t bytes) {
 Result<ByteBuffer> ByteBuffer::allocate(std::uint64_t bytes) {
   ByteBuffer buffer;
   if (bytes == 0) return buffer;
-  if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max())) return out_of_memory(bytes);
+  if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
+    return out_of_memory(bytes);
   buffer.size_ = static_cast<std::size_t>(bytes);
   buffer.data_.reset(new (std::nothrow) std::uint8_t[buffer.size_]);  // not initialised: see the header
   if (buffer.data_ == nullptr) return out_of_memory(bytes);

@@ -1,7 +1,7 @@
 // A bounds-checked reader of protobuf's wire format, and the few writers that a rewrite of it needs.
 //
-// The reader jumps over payloads: it looks at tags and lengths only, so walking a file costs nothing per byte of bulk data.
-// It never reads outside its range, whatever the bytes say, and it doesn't recurse.
+// The reader jumps over payloads: it looks at tags and lengths only, so walking a file costs nothing per byte
+// of bulk data. It never reads outside its range, whatever the bytes say, and it doesn't recurse.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct WireField {
   WireType type = WireType::kVarint;
   std::uint64_t value = 0;  // of a varint; 0 for other types
   ByteRange whole;          // from the tag to the end of the value
-  ByteRange payload;        // kLength: behind the length. Fixed and varint: the value's own bytes. Group: empty
+  ByteRange payload;  // kLength: behind the length. Fixed and varint: the value's own bytes. Group: empty
 };
 
 enum class WireFault : std::uint8_t {
@@ -46,14 +46,17 @@ enum class WireFault : std::uint8_t {
   kGroupTooDeep,
 };
 
-// Groups (an old protobuf construct, unknown to ONNX) may nest this deep; protobuf's own parser takes 100 levels of everything.
+// Groups (an old protobuf construct, unknown to ONNX) may nest this deep; protobuf's own parser takes 100
+// levels of everything.
 inline constexpr std::size_t kMaxGroupDepth = 16;
 
-// Walks the fields of one message. After next() returned false, fault() says whether that was the end or an error.
+// Walks the fields of one message. After next() returned false, fault() says whether that was the end or an
+// error.
 class WireReader {
  public:
   // Precondition: range lies inside `file`.
-  WireReader(std::span<const std::uint8_t> file, ByteRange range) : file_(file), pos_(range.begin), end_(range.end) {}
+  WireReader(std::span<const std::uint8_t> file, ByteRange range)
+      : file_(file), pos_(range.begin), end_(range.end) {}
 
   bool next(WireField& field);
 

@@ -33,17 +33,20 @@ std::string with_article(std::string_view noun) {
 std::string byte_offset(std::size_t offset) { return "byte " + std::to_string(offset); }
 
 Error damaged(std::string_view message_name, const std::string& what, std::size_t offset) {
-  return {ErrorCode::kInvalidGraph, "The model is damaged: " + with_article(message_name) + " " + what + ", at byte " +
-                                        std::to_string(offset) + ".",
+  return {ErrorCode::kInvalidGraph,
+          "The model is damaged: " + with_article(message_name) + " " + what + ", at byte " +
+              std::to_string(offset) + ".",
           byte_offset(offset), "Download or export the model again."};
 }
 
 Error wire_fault_error(const WireReader& reader, std::string_view message_name, std::uint64_t file_bytes) {
-  if (reader.wanted_end() <= file_bytes) return damaged(message_name, fault_text(reader.fault()), reader.fault_offset());
+  if (reader.wanted_end() <= file_bytes)
+    return damaged(message_name, fault_text(reader.fault()), reader.fault_offset());
   return {ErrorCode::kTruncated,
           "The file is cut off or damaged: a value of the " + std::string(message_name) + " at byte " +
-              std::to_string(reader.fault_offset()) + " should end at byte " + std::to_string(reader.wanted_end()) +
-              ", but the file has " + std::to_string(file_bytes) + " bytes.",
+              std::to_string(reader.fault_offset()) + " should end at byte " +
+              std::to_string(reader.wanted_end()) + ", but the file has " + std::to_string(file_bytes) +
+              " bytes.",
           byte_offset(reader.fault_offset()), "Download or export the model again; this copy is incomplete."};
 }
 

@@ -16,7 +16,8 @@ std::vector<std::uint8_t> code_bytes(NumberFormat format, std::span<const std::i
       bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] | low);
       continue;
     }
-    for (std::size_t byte = 0; byte < bits / 8; ++byte) bytes[bit / 8 + byte] = static_cast<std::uint8_t>(code >> (8 * byte));
+    for (std::size_t byte = 0; byte < bits / 8; ++byte)
+      bytes[bit / 8 + byte] = static_cast<std::uint8_t>(code >> (8 * byte));
   }
   return bytes;
 }

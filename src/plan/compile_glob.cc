@@ -10,7 +10,8 @@ namespace {
 
 Error glob_error(std::string_view pattern, std::size_t position, const std::string& what) {
   return Error{ErrorCode::kInvalidPolicy, "The glob pattern \"" + printable(pattern) + "\" " + what + ".",
-               "character " + std::to_string(position + 1), "Put a backslash before a character that stands for itself."};
+               "character " + std::to_string(position + 1),
+               "Put a backslash before a character that stands for itself."};
 }
 
 // One member of a set: a character or a range. Precondition: position < pattern.size().
@@ -49,7 +50,8 @@ Result<CharacterSet> glob_set(std::string_view pattern, std::size_t& position) {
 Result<NameProgram> compile_glob(std::string_view pattern) {
   // Every byte makes at most three instructions, so the limit on bytes keeps programs small.
   if (pattern.size() > NameProgram::kMaxPatternBytes) {
-    return Error{ErrorCode::kTooLarge, "A glob pattern may have at most 1000 bytes.", printable(pattern), "Shorten it."};
+    return Error{ErrorCode::kTooLarge, "A glob pattern may have at most 1000 bytes.", printable(pattern),
+                 "Shorten it."};
   }
   NameProgram program;
   Fragment& code = program.instructions;

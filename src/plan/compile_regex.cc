@@ -13,7 +13,9 @@ namespace {
 constexpr int kMaxDepth = 50;
 constexpr std::int32_t kMaxRepeat = 1000;
 
-bool is_ascii_letter_or_digit(CodePoint point) { return point < 0x80 && std::isalnum(static_cast<int>(point)) != 0; }
+bool is_ascii_letter_or_digit(CodePoint point) {
+  return point < 0x80 && std::isalnum(static_cast<int>(point)) != 0;
+}
 
 class RegexParser {
  public:
@@ -41,7 +43,8 @@ class RegexParser {
   void fail(const std::string& what, ErrorCode code = ErrorCode::kInvalidPolicy) {
     if (error_) return;
     error_ = Error{code, "The regular expression \"" + printable(pattern_) + "\" " + what + ".",
-                   "character " + std::to_string(position_ + 1), "Correct the pattern, or use glob: for simple ones."};
+                   "character " + std::to_string(position_ + 1),
+                   "Correct the pattern, or use glob: for simple ones."};
     position_ = pattern_.size();
   }
   void check_size(std::int64_t size) {
@@ -134,12 +137,15 @@ class RegexParser {
     const std::size_t start = position_;
     if (!take("{")) return false;
     const std::optional<std::int32_t> first = number();
-    if (!first) return position_ = start, fail("has a { that is no repetition; write \\{ for the character"), false;
+    if (!first)
+      return position_ = start, fail("has a { that is no repetition; write \\{ for the character"), false;
     lowest = *first;
     highest = *first;
     if (take(",")) highest = peek() == '}' ? -1 : number().value_or(-2);
-    if (!take("}") || highest == -2 || (highest >= 0 && highest < lowest)) return fail("has a faulty {n,m}"), false;
-    if (lowest > kMaxRepeat || highest > kMaxRepeat) return fail("repeats more than 1000 times", ErrorCode::kTooLarge), false;
+    if (!take("}") || highest == -2 || (highest >= 0 && highest < lowest))
+      return fail("has a faulty {n,m}"), false;
+    if (lowest > kMaxRepeat || highest > kMaxRepeat)
+      return fail("repeats more than 1000 times", ErrorCode::kTooLarge), false;
     return true;
   }
 
@@ -157,10 +163,20 @@ class RegexParser {
   std::optional<CharacterSet> class_escape() {
     CharacterSet set;
     switch (peek()) {
-      case 'd': case 'D': set = CharacterSet::digits(); break;
-      case 'w': case 'W': set = CharacterSet::word_characters(); break;
-      case 's': case 'S': set = CharacterSet::white_space(); break;
-      default: return std::nullopt;
+      case 'd':
+      case 'D':
+        set = CharacterSet::digits();
+        break;
+      case 'w':
+      case 'W':
+        set = CharacterSet::word_characters();
+        break;
+      case 's':
+      case 'S':
+        set = CharacterSet::white_space();
+        break;
+      default:
+        return std::nullopt;
     }
     const bool negated = std::isupper(static_cast<unsigned char>(peek())) != 0;
     ++position_;
@@ -173,7 +189,8 @@ class RegexParser {
       repeatable = false;
       const bool boundary = peek() == 'b';
       ++position_;
-      return {{boundary ? NameInstruction::Kind::kWordBoundary : NameInstruction::Kind::kNoWordBoundary, 0, 0, 1, 1}};
+      return {{boundary ? NameInstruction::Kind::kWordBoundary : NameInstruction::Kind::kNoWordBoundary, 0, 0,
+               1, 1}};
     }
     return {match_character(character_escape())};
   }
@@ -183,12 +200,18 @@ class RegexParser {
     if (done()) return fail("ends with a backslash"), 0;
     const CodePoint point = take_point();
     switch (point) {
-      case 't': return '\t';
-      case 'n': return '\n';
-      case 'r': return '\r';
-      case 'f': return '\f';
-      case 'v': return '\v';
-      default: break;
+      case 't':
+        return '\t';
+      case 'n':
+        return '\n';
+      case 'r':
+        return '\r';
+      case 'f':
+        return '\f';
+      case 'v':
+        return '\v';
+      default:
+        break;
     }
     if (is_ascii_letter_or_digit(point)) fail("has an escape that is not supported (back-references aren't)");
     return point;
@@ -231,7 +254,8 @@ class RegexParser {
 
 Result<NameProgram> compile_regex(std::string_view pattern) {
   if (pattern.size() > NameProgram::kMaxPatternBytes) {
-    return Error{ErrorCode::kTooLarge, "A regular expression may have at most 1000 bytes.", printable(pattern), "Shorten it."};
+    return Error{ErrorCode::kTooLarge, "A regular expression may have at most 1000 bytes.",
+                 printable(pattern), "Shorten it."};
   }
   return RegexParser(pattern).compile();
 }

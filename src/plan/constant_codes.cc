@@ -17,7 +17,8 @@ Error at_site(Error error, const Site& site) {
 
 // Views `encoding`.
 Result<QuantGrid> grid_of(const ConstantValues& constant, const Encoding& encoding) {
-  QuantGrid grid{encoding.format, GridLayout::per_tensor(constant.values.size()), encoding.scale, encoding.zero_point};
+  QuantGrid grid{encoding.format, GridLayout::per_tensor(constant.values.size()), encoding.scale,
+                 encoding.zero_point};
   if (encoding.axis < 0) return grid;
   const Result<GridLayout> layout = GridLayout::per_axis(constant.dims, encoding.axis);
   if (!layout.ok()) return layout.error();
@@ -40,7 +41,8 @@ Result<ConstantCodes> weight_codes(const ConstantValues& weight, const Encoding&
   const Result<QuantGrid> grid = grid_of(weight, encoding);
   if (!grid.ok()) return grid.error();
   ConstantCodes codes{weight.dims, {}};
-  codes.bytes.resize(static_cast<std::size_t>(code_byte_count(encoding.format, weight.values.size()).value_or(0)));
+  codes.bytes.resize(
+      static_cast<std::size_t>(code_byte_count(encoding.format, weight.values.size()).value_or(0)));
   const Result<void> done = quantize(weight.values, grid.value(), codes.bytes);
   if (!done.ok()) return done.error();
   return codes;
@@ -72,8 +74,8 @@ Result<ConstantCodes> simulated_weight(const ConstantValues& weight, const Encod
 
 using Conversion = Result<ConstantCodes> (*)(const ConstantValues& constant, const Encoding& encoding);
 
-Result<ConstantCodes> converted(const Model& model, const Site& site, const Encoding& encoding, Conversion of_bias,
-                                Conversion of_weight) {
+Result<ConstantCodes> converted(const Model& model, const Site& site, const Encoding& encoding,
+                                Conversion of_bias, Conversion of_weight) {
   const Result<ConstantValues> constant = constant_values(model, site.tensor);
   if (!constant.ok()) return constant.error();
   Result<ConstantCodes> result = (site.role == Role::kBias ? of_bias : of_weight)(constant.value(), encoding);

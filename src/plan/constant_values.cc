@@ -10,8 +10,8 @@ namespace halftone {
 Result<ConstantValues> constant_values(const Model& model, std::string_view tensor) {
   const TensorId id = model.graph().find_tensor(tensor);
   if (id == kNone || !model.graph().tensor(id).constant) {
-    return Error{ErrorCode::kInvalidPolicy, "The model has no constant " + quoted(tensor) + ".", printable(tensor),
-                 "Make a new plan for this model."};
+    return Error{ErrorCode::kInvalidPolicy, "The model has no constant " + quoted(tensor) + ".",
+                 printable(tensor), "Make a new plan for this model."};
   }
   Result<ConstantTensor> constant = model.constant(id);
   if (!constant.ok()) return std::move(constant).error();

@@ -16,8 +16,8 @@ struct ConstantValues {
   FloatView values;  // lives as long as the model
 };
 
-// Errors: kInvalidPolicy if there is no such tensor or it isn't constant; kUnsupportedType if it isn't float32; else those of
-// Model::constant.
+// Errors: kInvalidPolicy if there is no such tensor or it isn't constant; kUnsupportedType if it isn't
+// float32; else those of Model::constant.
 Result<ConstantValues> constant_values(const Model& model, std::string_view tensor);
 
 // A copy that is aligned, for small tensors.

@@ -15,7 +15,8 @@
 namespace halftone {
 namespace {
 
-// A bias at another scale than the product would be wrong in runtimes that fuse a Gemm and take the product for granted.
+// A bias at another scale than the product would be wrong in runtimes that fuse a Gemm and take the product
+// for granted.
 Result<void> check_bias_scales(const Site& site, const Encoding& bias, const Encodings& encodings) {
   const Encoding* activation = encodings.find(site.bias_of->activation);
   const Encoding* weight = encodings.find(site.bias_of->weight);
@@ -26,7 +27,8 @@ Result<void> check_bias_scales(const Site& site, const Encoding& bias, const Enc
   }
   if (equal) return {};
   return Error{ErrorCode::kInvalidPolicy,
-               "The scale of the bias " + quoted(site.tensor) + " is not the product of those of its data input and weight.",
+               "The scale of the bias " + quoted(site.tensor) +
+                   " is not the product of those of its data input and weight.",
                printable(site.tensor), "Complete the encodings again after changing one."};
 }
 
@@ -35,7 +37,8 @@ Result<void> check_encodings(const Model& model, const Plan& plan, const Encodin
     if (!site.quantized) continue;
     const Encoding* encoding = encodings.find(site.tensor);
     if (encoding == nullptr) {
-      return Error{ErrorCode::kInvalidState, "The tensor " + quoted(site.tensor) + " is to be quantized but has no encoding.",
+      return Error{ErrorCode::kInvalidState,
+                   "The tensor " + quoted(site.tensor) + " is to be quantized but has no encoding.",
                    printable(site.tensor), "Calibrate with this plan, and complete the encodings."};
     }
     Result<void> fits = check_encoding(model.graph(), site, *encoding);
@@ -47,15 +50,18 @@ Result<void> check_encodings(const Model& model, const Plan& plan, const Encodin
 
 void say_constant(const Graph& graph, const Site& site, std::vector<Change>& changes) {
   const GraphTensor& tensor = graph.tensor(graph.find_tensor(site.tensor));
-  const bool others = tensor.consumers.size() > site.consumers.size() || tensor.read_by_subgraph || tensor.graph_output;
-  changes.push_back({"Stored as " + std::string(number_format_info(site.format).name) + " codes; the float values " +
+  const bool others =
+      tensor.consumers.size() > site.consumers.size() || tensor.read_by_subgraph || tensor.graph_output;
+  changes.push_back({"Stored as " + std::string(number_format_info(site.format).name) +
+                         " codes; the float values " +
                          (others ? "stay for their other readers." : "are no longer in the model."),
                      printable(site.tensor)});
 }
 
 void say_output(const Graph& graph, const Site& site, std::vector<Change>& changes) {
   if (!graph.tensor(graph.find_tensor(site.tensor)).graph_output) return;
-  changes.push_back({"Stays a float output of the model; inside it is read quantized.", printable(site.tensor)});
+  changes.push_back(
+      {"Stays a float output of the model; inside it is read quantized.", printable(site.tensor)});
 }
 
 Result<void> write_site(const Model& model, const Site& site, const Encoding& encoding, QdqWriter& writer,
@@ -78,12 +84,14 @@ void write_origin(const Plan& plan, const Provenance& provenance, ModelEditor& e
   if (provenance.random_data) editor.set_metadata("halftone.random_data", "true");
 }
 
-// What the rewrite did to the file as a whole is in the new model's warnings; those of the base are no change.
+// What the rewrite did to the file as a whole is in the new model's warnings; those of the base are no
+// change.
 void say_new_warnings(const Model& before, const Model& after, std::vector<Change>& changes) {
   std::set<std::pair<std::string_view, std::string_view>> known;
   for (const Warning& warning : before.warnings()) known.emplace(warning.code, warning.message);
   for (const Warning& warning : after.warnings()) {
-    if (known.emplace(warning.code, warning.message).second) changes.push_back({warning.message, warning.where});
+    if (known.emplace(warning.code, warning.message).second)
+      changes.push_back({warning.message, warning.where});
   }
 }
 
@@ -96,20 +104,20 @@ Result<std::shared_ptr<const Model>> prepared(const std::shared_ptr<const Model>
   const Result<void> fits = check_plan(*raised.value(), plan);
   if (!fits.ok()) {
     return Error{ErrorCode::kUnsupportedOpset,
-                 "Raising the model to opset " + std::to_string(needed) + " changed it so that the plan doesn't fit: " +
-                     fits.error().message,
+                 "Raising the model to opset " + std::to_string(needed) +
+                     " changed it so that the plan doesn't fit: " + fits.error().message,
                  fits.error().where, "Raise the opset when exporting the model, and plan again."};
   }
-  changes.push_back({"Raised the opset from " + std::to_string(model->graph().opset()) + " to " + std::to_string(needed) +
-                         ", which the chosen number formats need.",
+  changes.push_back({"Raised the opset from " + std::to_string(model->graph().opset()) + " to " +
+                         std::to_string(needed) + ", which the chosen number formats need.",
                      ""});
   return raised;
 }
 
 }  // namespace
 
-Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model>& model, const Plan& plan, const Encodings& encodings,
-                                  const Provenance& provenance) {
+Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model>& model, const Plan& plan,
+                                  const Encodings& encodings, const Provenance& provenance) {
   Result<void> fits = check_not_quantized(*model);
   if (fits.ok()) fits = check_plan(*model, plan);
   if (fits.ok()) fits = check_encodings(*model, plan, encodings);

@@ -8,7 +8,8 @@ namespace {
 constexpr CodePoint kReplacement = 0xFFFD;
 
 bool is_word(CodePoint point) {
-  return (point >= '0' && point <= '9') || (point >= 'A' && point <= 'Z') || (point >= 'a' && point <= 'z') || point == '_';
+  return (point >= '0' && point <= '9') || (point >= 'A' && point <= 'Z') || (point >= 'a' && point <= 'z') ||
+         point == '_';
 }
 
 // The instructions that can be reached at one position of the name, each once.
@@ -67,7 +68,8 @@ class Run {
   }
 
  private:
-  // Follows everything that takes no character from the states that wait and from a new start. True once kMatch is reached.
+  // Follows everything that takes no character from the states that wait and from a new start. True once
+  // kMatch is reached.
   bool settle(const Surroundings& here) {
     current_.clear();
     for (const std::size_t state : next_.states()) pending_.push_back(state);
@@ -93,7 +95,9 @@ class Run {
         go(state, instruction.first);
         go(state, instruction.second);
         break;
-      case NameInstruction::Kind::kJump: go(state, instruction.first); break;
+      case NameInstruction::Kind::kJump:
+        go(state, instruction.first);
+        break;
       case NameInstruction::Kind::kStart:
         if (here.at_start) go(state, 1);
         break;
@@ -108,7 +112,8 @@ class Run {
         break;
       case NameInstruction::Kind::kCharacter:
       case NameInstruction::Kind::kSet:
-      case NameInstruction::Kind::kMatch: break;
+      case NameInstruction::Kind::kMatch:
+        break;
     }
   }
 
@@ -136,7 +141,9 @@ class Run {
 }  // namespace
 
 CodePoint next_code_point(std::string_view name, std::size_t& position) {
-  const auto byte_at = [&](std::size_t index) { return static_cast<CodePoint>(static_cast<unsigned char>(name[index])); };
+  const auto byte_at = [&](std::size_t index) {
+    return static_cast<CodePoint>(static_cast<unsigned char>(name[index]));
+  };
   const CodePoint lead = byte_at(position++);
   if (lead < 0x80) return lead;
   const std::size_t extra = lead >= 0xF0 ? 3 : (lead >= 0xE0 ? 2 : 1);
@@ -148,7 +155,8 @@ CodePoint next_code_point(std::string_view name, std::size_t& position) {
     point = (point << 6U) | (byte & 0x3FU);
   }
   constexpr CodePoint kSmallest[] = {0, 0x80, 0x800, 0x10000};
-  if (point < kSmallest[extra] || point > kLastCodePoint || (point >= 0xD800 && point <= 0xDFFF)) return kReplacement;
+  if (point < kSmallest[extra] || point > kLastCodePoint || (point >= 0xD800 && point <= 0xDFFF))
+    return kReplacement;
   position += extra;
   return point;
 }
@@ -184,8 +192,9 @@ CharacterSet CharacterSet::complement() const {
 }
 
 bool CharacterSet::contains(CodePoint point) const {
-  const auto behind = std::upper_bound(ranges_.begin(), ranges_.end(), point,
-                                       [](CodePoint value, const auto& range) { return value < range.first; });
+  const auto behind =
+      std::upper_bound(ranges_.begin(), ranges_.end(), point,
+                       [](CodePoint value, const auto& range) { return value < range.first; });
   return behind != ranges_.begin() && point <= std::prev(behind)->second;
 }
 

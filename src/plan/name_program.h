@@ -1,8 +1,9 @@
-// A compiled pattern over names: a small non-deterministic automaton that is run over a name once, without backtracking.
+// A compiled pattern over names: a small non-deterministic automaton that is run over a name once, without
+// backtracking.
 //
-// Time is O(name length * instructions) whatever the pattern and the name, so a hostile name can't stall a plan. std::regex is
-// not used because it recurses per character and backtracks without a limit. Names are read as UTF-8; a byte that is no valid
-// UTF-8 counts as one U+FFFD. Threading: immutable once built.
+// Time is O(name length * instructions) whatever the pattern and the name, so a hostile name can't stall a
+// plan. std::regex is not used because it recurses per character and backtracks without a limit. Names are
+// read as UTF-8; a byte that is no valid UTF-8 counts as one U+FFFD. Threading: immutable once built.
 #pragma once
 
 #include <cstddef>
@@ -40,12 +41,22 @@ class CharacterSet {
 };
 
 struct NameInstruction {
-  enum class Kind : std::uint8_t { kCharacter, kSet, kSplit, kJump, kStart, kEnd, kWordBoundary, kNoWordBoundary, kMatch };
+  enum class Kind : std::uint8_t {
+    kCharacter,
+    kSet,
+    kSplit,
+    kJump,
+    kStart,
+    kEnd,
+    kWordBoundary,
+    kNoWordBoundary,
+    kMatch
+  };
   Kind kind = Kind::kMatch;
-  CodePoint character = 0;   // kCharacter
-  std::int32_t set = 0;      // kSet: index into the program's sets
-  std::int32_t first = 1;    // kSplit and kJump: where to go on, relative to this instruction
-  std::int32_t second = 1;   // kSplit
+  CodePoint character = 0;  // kCharacter
+  std::int32_t set = 0;     // kSet: index into the program's sets
+  std::int32_t first = 1;   // kSplit and kJump: where to go on, relative to this instruction
+  std::int32_t second = 1;  // kSplit
 };
 
 struct NameProgram {
@@ -59,16 +70,18 @@ struct NameProgram {
   [[nodiscard]] bool matches(std::string_view name) const;
 };
 
-// ECMAScript syntax without back-references, look-around and named groups, which can't be matched in linear time or make no
-// sense without captures. Unanchored: "re:conv" matches every name with "conv" in it; ^ and $ anchor.
-// Errors: kInvalidPolicy with the position of the fault; kTooLarge for a pattern or a repetition that passes the limits.
+// ECMAScript syntax without back-references, look-around and named groups, which can't be matched in linear
+// time or make no sense without captures. Unanchored: "re:conv" matches every name with "conv" in it; ^ and $
+// anchor. Errors: kInvalidPolicy with the position of the fault; kTooLarge for a pattern or a repetition that
+// passes the limits.
 Result<NameProgram> compile_regex(std::string_view pattern);
 
-// * any run of characters (also "/"), ? one character, [abc] [a-z] [!abc] one of them, \ takes the next one literally. The whole
-// name has to match. Errors: as compile_regex.
+// * any run of characters (also "/"), ? one character, [abc] [a-z] [!abc] one of them, \ takes the next one
+// literally. The whole name has to match. Errors: as compile_regex.
 Result<NameProgram> compile_glob(std::string_view pattern);
 
-// The code point that starts at `name[position]`, and moves `position` behind it. Precondition: position < name.size().
+// The code point that starts at `name[position]`, and moves `position` behind it. Precondition: position <
+// name.size().
 CodePoint next_code_point(std::string_view name, std::size_t& position);
 
 }  // namespace halftone

@@ -5,18 +5,24 @@ namespace halftone {
 
 std::string_view role_name(Role role) {
   switch (role) {
-    case Role::kActivation: return "activation";
-    case Role::kWeight: return "weight";
-    case Role::kBias: return "bias";
+    case Role::kActivation:
+      return "activation";
+    case Role::kWeight:
+      return "weight";
+    case Role::kBias:
+      return "bias";
   }
   return "activation";
 }
 
 std::string_view granularity_name(Granularity unit) {
   switch (unit) {
-    case Granularity::kTensor: return "tensor";
-    case Granularity::kChannel: return "channel";
-    case Granularity::kBlock: return "block";
+    case Granularity::kTensor:
+      return "tensor";
+    case Granularity::kChannel:
+      return "channel";
+    case Granularity::kBlock:
+      return "block";
   }
   return "tensor";
 }

@@ -11,7 +11,9 @@ namespace {
 // Longer names are hostile or generated; comparing them costs much and helps nobody.
 constexpr std::size_t kLongestCompared = 256;
 
-char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
+char lower(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
 
 std::string lowered(std::string_view text) {
   std::string result(text);
@@ -19,8 +21,8 @@ std::string lowered(std::string_view text) {
   return result;
 }
 
-// Insertions, deletions and replacements that turn `a` into `b`, or anything above `most` if there are more. Only cells within
-// `most` of the diagonal are computed.
+// Insertions, deletions and replacements that turn `a` into `b`, or anything above `most` if there are more.
+// Only cells within `most` of the diagonal are computed.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t most) {
   const std::size_t far = most + 1;
   if (a.size() > b.size() + most || b.size() > a.size() + most) return far;
@@ -56,7 +58,8 @@ std::vector<std::string_view> near_misses(std::string_view wanted, const std::ve
     const std::size_t distance = name.find(key) != std::string::npos ? 0 : edit_distance(key, name, most);
     if (distance <= most) found.emplace_back(distance, index);
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [distance, index] : found) {
     if (result.size() == limit) break;
     // A node and its output often have the same name.

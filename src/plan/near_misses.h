@@ -7,8 +7,9 @@
 
 namespace halftone {
 
-// At most `limit` of `names` that resemble `wanted`, best first: names that contain it in any case, then names within a few
-// edits of it; ties in the order of `names`. Empty for an empty `wanted`. O(total length of names * edits).
+// At most `limit` of `names` that resemble `wanted`, best first: names that contain it in any case, then
+// names within a few edits of it; ties in the order of `names`. Empty for an empty `wanted`. O(total length
+// of names * edits).
 std::vector<std::string_view> near_misses(std::string_view wanted, const std::vector<std::string_view>& names,
                                           std::size_t limit);
 

@@ -8,8 +8,8 @@
 
 namespace halftone {
 
-// For one site, quantized or not: activations need QuantizeLinear and DequantizeLinear, the others DequantizeLinear only;
-// scales along an axis need 13, blocks 21.
+// For one site, quantized or not: activations need QuantizeLinear and DequantizeLinear, the others
+// DequantizeLinear only; scales along an axis need 13, blocks 21.
 std::int64_t opset_needed_for(const Site& site);
 
 // The largest over the quantized sites; 0 if there are none.

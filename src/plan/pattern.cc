@@ -39,6 +39,8 @@ bool Pattern::matches_name(std::string_view name) const {
   return program_.has_value() && program_->matches(name);
 }
 
-bool Pattern::matches_operator(std::string_view op_type) const { return kind_ == Kind::kOperator && op_type == body(); }
+bool Pattern::matches_operator(std::string_view op_type) const {
+  return kind_ == Kind::kOperator && op_type == body();
+}
 
 }  // namespace halftone

@@ -14,7 +14,8 @@ class Pattern {
  public:
   enum class Kind : std::uint8_t { kExact, kGlob, kRegex, kOperator };
 
-  // Errors: kInvalidPolicy for an empty pattern and for syntax faults; kTooLarge over the limits of NameProgram.
+  // Errors: kInvalidPolicy for an empty pattern and for syntax faults; kTooLarge over the limits of
+  // NameProgram.
   static Result<Pattern> parse(std::string_view text);
 
   [[nodiscard]] Kind kind() const { return kind_; }

@@ -1,5 +1,5 @@
-// Pieces of a NameProgram while it is being compiled: straight-line fragments with relative jumps, so that they can be joined
-// and repeated by copying.
+// Pieces of a NameProgram while it is being compiled: straight-line fragments with relative jumps, so that
+// they can be joined and repeated by copying.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,15 @@ inline NameInstruction match_character(CodePoint point) {
 // Adds `set` to the program's sets.
 NameInstruction match_set(CharacterSet set, NameProgram& program);
 
-inline void append(Fragment& fragment, const Fragment& more) { fragment.insert(fragment.end(), more.begin(), more.end()); }
+inline void append(Fragment& fragment, const Fragment& more) {
+  fragment.insert(fragment.end(), more.begin(), more.end());
+}
 
 // `one` or `other`.
 Fragment either(const Fragment& one, const Fragment& other);
 
-// `body` repeated from `lowest` times up; `highest` < 0 means without an end. The caller limits both (see repeated_size).
+// `body` repeated from `lowest` times up; `highest` < 0 means without an end. The caller limits both (see
+// repeated_size).
 Fragment repeated(const Fragment& body, std::int32_t lowest, std::int32_t highest);
 
 // How many instructions `repeated` would make, in 64 bits so that a limit can be checked before.

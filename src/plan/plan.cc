@@ -28,21 +28,23 @@ void put_inputs(const Graph& graph, const InputDecisions& decisions, Plan& plan)
     for (std::int32_t input = 0; static_cast<std::size_t>(input) < node.inputs.size(); ++input) {
       const Decision& decision = decisions.at({id, input});
       const TensorId tensor = node.inputs[static_cast<std::size_t>(input)];
-      plan.inputs.push_back({label, node.op_type, input, tensor == kNone ? "" : graph.tensor(tensor).name, decision.quantized,
-                             decision.rule, decision.why, decision.partition});
+      plan.inputs.push_back({label, node.op_type, input, tensor == kNone ? "" : graph.tensor(tensor).name,
+                             decision.quantized, decision.rule, decision.why, decision.partition});
     }
   }
 }
 
 void warn_if_empty(Plan& plan) {
-  const bool any = std::any_of(plan.sites.begin(), plan.sites.end(), [](const Site& site) { return site.quantized; });
+  const bool any =
+      std::any_of(plan.sites.begin(), plan.sites.end(), [](const Site& site) { return site.quantized; });
   if (any) return;
-  plan.warnings.push_back({"nothing_to_quantize",
-                           plan.sites.empty()
-                               ? "The model has no operator whose inputs this target quantizes, so nothing would change."
-                               : "No tensor of the model would be quantized; the reasons are with its " +
-                                     std::to_string(plan.sites.size()) + " sites.",
-                           ""});
+  plan.warnings.push_back(
+      {"nothing_to_quantize",
+       plan.sites.empty()
+           ? "The model has no operator whose inputs this target quantizes, so nothing would change."
+           : "No tensor of the model would be quantized; the reasons are with its " +
+                 std::to_string(plan.sites.size()) + " sites.",
+       ""});
 }
 
 }  // namespace
@@ -58,7 +60,8 @@ InputDecisions::InputDecisions(const Graph& graph) {
 }
 
 const Site* Plan::find(std::string_view tensor) const {
-  const auto found = std::find_if(sites.begin(), sites.end(), [&](const Site& site) { return site.tensor == tensor; });
+  const auto found =
+      std::find_if(sites.begin(), sites.end(), [&](const Site& site) { return site.tensor == tensor; });
   return found == sites.end() ? nullptr : &*found;
 }
 

@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kNextStep = "Make a new plan for this model, or correct this one.";
 
 Error misfit(const Site& site, const std::string& what) {
-  return Error{ErrorCode::kInvalidPolicy, "The plan's site " + quoted(site.tensor) + " " + what + ".", printable(site.tensor),
-               kNextStep};
+  return Error{ErrorCode::kInvalidPolicy, "The plan's site " + quoted(site.tensor) + " " + what + ".",
+               printable(site.tensor), kNextStep};
 }
 
 class PlanChecker {
@@ -40,18 +40,22 @@ class PlanChecker {
 
  private:
   Result<void> check_consumers(const Site& site, TensorId id) {
-    if (site.quantized && site.consumers.empty()) return misfit(site, "is quantized, but no node reads it so");
+    if (site.quantized && site.consumers.empty())
+      return misfit(site, "is quantized, but no node reads it so");
     for (const Consumer& consumer : site.consumers) {
       const NodeId node = graph_.find_node(consumer.node);
-      if (node == kNone) return misfit(site, "names a node that the model doesn't have, " + quoted(consumer.node));
+      if (node == kNone)
+        return misfit(site, "names a node that the model doesn't have, " + quoted(consumer.node));
       const std::vector<TensorId>& inputs = graph_.node(node).inputs;
       if (consumer.input < 0 || static_cast<std::size_t>(consumer.input) >= inputs.size() ||
           inputs[static_cast<std::size_t>(consumer.input)] != id) {
-        return misfit(site, "is not what " + quoted(consumer.node) + " reads at input " + std::to_string(consumer.input));
+        return misfit(site, "is not what " + quoted(consumer.node) + " reads at input " +
+                                std::to_string(consumer.input));
       }
       const std::uint64_t key = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(node)) << 32U) |
                                 static_cast<std::uint32_t>(consumer.input);
-      if (!readings_.insert(key).second) return misfit(site, "lists a reader twice, " + quoted(consumer.node));
+      if (!readings_.insert(key).second)
+        return misfit(site, "lists a reader twice, " + quoted(consumer.node));
     }
     return {};
   }
@@ -59,7 +63,8 @@ class PlanChecker {
   static Result<void> check_tensor(const Site& site, const GraphTensor& tensor) {
     if (tensor.type != DataType::kFloat) {
       return misfit(site, "is quantized, but its elements are " +
-                              (tensor.type == DataType::kUndefined ? "of an unknown type" : data_type_name(tensor.type)) +
+                              (tensor.type == DataType::kUndefined ? "of an unknown type"
+                                                                   : data_type_name(tensor.type)) +
                               ", not float32");
     }
     const bool wants_constant = site.role != Role::kActivation;
@@ -77,15 +82,20 @@ class PlanChecker {
 
   static Result<void> check_format(const Site& site, const GraphTensor& tensor) {
     const std::string format(number_format_info(site.format).name);
-    const bool fits = site.role == Role::kBias ? site.format == NumberFormat::kInt32 : is_quantize_format(site.format);
-    if (!fits) return misfit(site, "can't be stored as " + format + " in the role of " + std::string(role_name(site.role)));
+    const bool fits =
+        site.role == Role::kBias ? site.format == NumberFormat::kInt32 : is_quantize_format(site.format);
+    if (!fits)
+      return misfit(site,
+                    "can't be stored as " + format + " in the role of " + std::string(role_name(site.role)));
     if (site.role == Role::kActivation && number_format_info(site.format).bits < 8) {
       return misfit(site, "can't be " + format + ": activations need 8 or 16 bits");
     }
     if (site.scale_group) return misfit(site, "belongs to a scale group, which this version doesn't support");
-    if (site.granularity == Granularity::kBlock) return misfit(site, "has scales per block, which this version doesn't support");
+    if (site.granularity == Granularity::kBlock)
+      return misfit(site, "has scales per block, which this version doesn't support");
     if (site.granularity == Granularity::kTensor) return {};
-    if (site.role == Role::kActivation) return misfit(site, "has scales per channel, but activations get one scale for the tensor");
+    if (site.role == Role::kActivation)
+      return misfit(site, "has scales per channel, but activations get one scale for the tensor");
     if (site.axis < 0 || static_cast<std::size_t>(site.axis) >= tensor.shape->size()) {
       return misfit(site, "has scales along axis " + std::to_string(site.axis) + ", but the tensor has " +
                               std::to_string(tensor.shape->size()) + " dimensions");
@@ -117,6 +127,8 @@ class PlanChecker {
 
 }  // namespace
 
-Result<void> check_plan(const Model& model, const Plan& plan) { return PlanChecker(model.graph(), plan).check(); }
+Result<void> check_plan(const Model& model, const Plan& plan) {
+  return PlanChecker(model.graph(), plan).check();
+}
 
 }  // namespace halftone

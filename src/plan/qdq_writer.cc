@@ -12,22 +12,24 @@ namespace halftone {
 namespace {
 
 Error misfit(const Site& site, const std::string& what) {
-  return Error{ErrorCode::kInvalidPolicy, "The encoding of " + quoted(site.tensor) + " " + what + ".", printable(site.tensor),
-               "Calibrate again with this plan."};
+  return Error{ErrorCode::kInvalidPolicy, "The encoding of " + quoted(site.tensor) + " " + what + ".",
+               printable(site.tensor), "Calibrate again with this plan."};
 }
 
-// What the contract calls a constant's integer copy is its own name with a suffix; a bias's scale belongs to that copy.
+// What the contract calls a constant's integer copy is its own name with a suffix; a bias's scale belongs to
+// that copy.
 std::string quantized_name(const Site& site) { return site.tensor + "_quantized"; }
 
 }  // namespace
 
 Result<void> check_encoding(const Graph& graph, const Site& site, const Encoding& encoding) {
   if (encoding.format != site.format) {
-    return misfit(site, "is for " + std::string(number_format_info(encoding.format).name) + ", but the plan wants " +
-                            std::string(number_format_info(site.format).name));
+    return misfit(site, "is for " + std::string(number_format_info(encoding.format).name) +
+                            ", but the plan wants " + std::string(number_format_info(site.format).name));
   }
   const bool per_channel = site.granularity == Granularity::kChannel;
-  if (per_channel ? encoding.axis != site.axis : encoding.axis >= 0) return misfit(site, "lies along another axis than planned");
+  if (per_channel ? encoding.axis != site.axis : encoding.axis >= 0)
+    return misfit(site, "lies along another axis than planned");
   std::size_t expected = 1;
   if (per_channel) {
     const TensorId id = graph.find_tensor(site.tensor);
@@ -44,12 +46,15 @@ Result<void> check_encoding(const Graph& graph, const Site& site, const Encoding
     return misfit(site, "has a scale that is not a positive number");
   }
   const NumberFormatInfo& format = number_format_info(site.format);
-  const auto bad_zero_point = [&](std::int32_t code) { return code < format.lowest || code > format.highest; };
+  const auto bad_zero_point = [&](std::int32_t code) {
+    return code < format.lowest || code > format.highest;
+  };
   if (std::any_of(encoding.zero_point.begin(), encoding.zero_point.end(), bad_zero_point)) {
     return misfit(site, "has a zero point that " + std::string(format.name) + " can't hold");
   }
   const bool bias = site.role == Role::kBias;
-  if (bias && std::any_of(encoding.zero_point.begin(), encoding.zero_point.end(), [](std::int32_t code) { return code != 0; })) {
+  if (bias && std::any_of(encoding.zero_point.begin(), encoding.zero_point.end(),
+                          [](std::int32_t code) { return code != 0; })) {
     return misfit(site, "has a zero point, which a bias can't have");
   }
   return {};
@@ -61,18 +66,19 @@ Result<QdqWriter::Parameters> QdqWriter::add_parameters(const std::string& prefi
   if (encoding.axis >= 0) dims.push_back(static_cast<std::int64_t>(encoding.scale.size()));
   Parameters parameters;
   parameters.scale = editor_.fresh_name(prefix + "_scale");
-  Result<void> added = editor_.add_initializer(parameters.scale, DataType::kFloat, dims, float_bytes(encoding.scale));
+  Result<void> added =
+      editor_.add_initializer(parameters.scale, DataType::kFloat, dims, float_bytes(encoding.scale));
   if (added.ok() && with_zero_point) {
     parameters.zero_point = editor_.fresh_name(prefix + "_zero_point");
-    added = editor_.add_initializer(parameters.zero_point, number_format_info(encoding.format).onnx_type, dims,
-                                    code_bytes(encoding.format, encoding.zero_point));
+    added = editor_.add_initializer(parameters.zero_point, number_format_info(encoding.format).onnx_type,
+                                    dims, code_bytes(encoding.format, encoding.zero_point));
   }
   if (!added.ok()) return added.error();
   return parameters;
 }
 
-NewNode QdqWriter::linear_node(std::string_view op, const Site& site, const Encoding& encoding, std::string input,
-                               const Parameters& parameters) {
+NewNode QdqWriter::linear_node(std::string_view op, const Site& site, const Encoding& encoding,
+                               std::string input, const Parameters& parameters) {
   const std::string base = site.tensor + "_" + std::string(op);
   NewNode node;
   node.op_type = std::string(op);
@@ -95,7 +101,8 @@ Result<void> QdqWriter::add_pair(const Site& site, const Encoding& encoding) {
   const Result<Parameters> parameters = add_parameters(site.tensor, encoding, true);
   if (!parameters.ok()) return parameters.error();
   NewNode quantize = linear_node("QuantizeLinear", site, encoding, site.tensor, parameters.value());
-  NewNode dequantize = linear_node("DequantizeLinear", site, encoding, quantize.outputs.front(), parameters.value());
+  NewNode dequantize =
+      linear_node("DequantizeLinear", site, encoding, quantize.outputs.front(), parameters.value());
   redirect(site, dequantize.outputs.front());
   const Graph& graph = model_.graph();
   const NodeId producer = graph.tensor(graph.find_tensor(site.tensor)).producer;
@@ -114,10 +121,11 @@ Result<void> QdqWriter::add_integer_constant(const Site& site, const Encoding& e
   if (!codes.ok()) return codes.error();
   const bool bias = site.role == Role::kBias;
   const std::string name = editor_.fresh_name(quantized_name(site));
-  Result<void> added = editor_.add_initializer(name, number_format_info(site.format).onnx_type, std::move(codes.value().dims),
-                                               std::move(codes.value().bytes));
+  Result<void> added = editor_.add_initializer(name, number_format_info(site.format).onnx_type,
+                                               std::move(codes.value().dims), std::move(codes.value().bytes));
   if (!added.ok()) return added;
-  const Result<Parameters> parameters = add_parameters(bias ? quantized_name(site) : site.tensor, encoding, !bias);
+  const Result<Parameters> parameters =
+      add_parameters(bias ? quantized_name(site) : site.tensor, encoding, !bias);
   if (!parameters.ok()) return parameters.error();
   NewNode dequantize = linear_node("DequantizeLinear", site, encoding, name, parameters.value());
   redirect(site, dequantize.outputs.front());

@@ -14,8 +14,8 @@
 
 namespace halftone {
 
-// Errors: kInvalidPolicy unless `encoding` is one for `site`: its format, one scale for the tensor or one per index of the axis,
-// as many zero points, all scales finite and positive.
+// Errors: kInvalidPolicy unless `encoding` is one for `site`: its format, one scale for the tensor or one per
+// index of the axis, as many zero points, all scales finite and positive.
 Result<void> check_encoding(const Graph& graph, const Site& site, const Encoding& encoding);
 
 // Precondition of all members: check_plan and check_encoding passed, and `editor` edits `model`.
@@ -23,10 +23,11 @@ class QdqWriter {
  public:
   QdqWriter(const Model& model, ModelEditor& editor) : model_(model), editor_(editor) {}
 
-  // QuantizeLinear and DequantizeLinear directly behind the producer (graph inputs: at the front), and the site's consumers read
-  // the latter. A graph output stays what its node makes.
+  // QuantizeLinear and DequantizeLinear directly behind the producer (graph inputs: at the front), and the
+  // site's consumers read the latter. A graph output stays what its node makes.
   Result<void> add_pair(const Site& site, const Encoding& encoding);
-  // An initializer of codes behind a DequantizeLinear at the front, for a weight or a bias; a bias gets no zero point.
+  // An initializer of codes behind a DequantizeLinear at the front, for a weight or a bias; a bias gets no
+  // zero point.
   Result<void> add_integer_constant(const Site& site, const Encoding& encoding);
   // The site's consumers read a float initializer with the values float32(code - zero_point) * scale.
   Result<void> add_simulated_constant(const Site& site, const Encoding& encoding);
@@ -37,7 +38,8 @@ class QdqWriter {
     std::string scale;
     std::string zero_point;  // empty: not written
   };
-  Result<Parameters> add_parameters(const std::string& prefix, const Encoding& encoding, bool with_zero_point);
+  Result<Parameters> add_parameters(const std::string& prefix, const Encoding& encoding,
+                                    bool with_zero_point);
   NewNode linear_node(std::string_view op, const Site& site, const Encoding& encoding, std::string input,
                       const Parameters& parameters);
   void redirect(const Site& site, const std::string& tensor);

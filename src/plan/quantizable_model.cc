@@ -12,13 +12,14 @@ bool is_other_float(DataType type) {
 }
 
 bool reads_weights(const GraphNode& node) {
-  return node.domain.empty() && (node.op_type == "Conv" || node.op_type == "ConvTranspose" || node.op_type == "Gemm" ||
-                                 node.op_type == "MatMul");
+  return node.domain.empty() && (node.op_type == "Conv" || node.op_type == "ConvTranspose" ||
+                                 node.op_type == "Gemm" || node.op_type == "MatMul");
 }
 
 Error other_float_error(const GraphTensor& tensor) {
   const std::string type = data_type_name(tensor.type);
-  return Error{ErrorCode::kUnsupportedType, "This model computes in " + type + ", and only float32 models can be quantized.",
+  return Error{ErrorCode::kUnsupportedType,
+               "This model computes in " + type + ", and only float32 models can be quantized.",
                printable(tensor.name), "Export the model in float32, or convert it, and quantize that."};
 }
 

@@ -10,6 +10,7 @@
 namespace halftone {
 
 // `model` itself if its default operator set is at least `needed`, else what Model::with_opset makes of it.
-Result<std::shared_ptr<const Model>> raised_to(const std::shared_ptr<const Model>& model, std::int64_t needed);
+Result<std::shared_ptr<const Model>> raised_to(const std::shared_ptr<const Model>& model,
+                                               std::int64_t needed);
 
 }  // namespace halftone

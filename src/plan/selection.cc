@@ -11,19 +11,22 @@
 namespace halftone {
 namespace {
 
-// Looking for near misses costs a pass over all names, so a long list of wrong patterns gets them only for its first ones.
+// Looking for near misses costs a pass over all names, so a long list of wrong patterns gets them only for
+// its first ones.
 constexpr std::size_t kPatternsWithNearMisses = 20;
 constexpr std::size_t kNearMisses = 3;
 
 std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
-// For a glob or a regular expression: its longest run of ordinary characters, which is what its writer had in mind.
+// For a glob or a regular expression: its longest run of ordinary characters, which is what its writer had in
+// mind.
 std::string_view longest_literal(std::string_view pattern) {
   std::string_view best;
   std::size_t start = 0;
   for (std::size_t position = 0; position <= pattern.size(); ++position) {
     const bool ordinary =
-        position < pattern.size() && std::string_view("*?[](){}|\\^$+.").find(pattern[position]) == std::string_view::npos;
+        position < pattern.size() &&
+        std::string_view("*?[](){}|\\^$+.").find(pattern[position]) == std::string_view::npos;
     if (ordinary) continue;
     if (position - start > best.size()) best = pattern.substr(start, position - start);
     start = position + 1;
@@ -56,7 +59,8 @@ std::int32_t Selection::Matches::find(NodeId node, TensorId tensor) const {
   return by_node >= 0 ? by_node : of_tensor[index_of(tensor)];
 }
 
-void Selection::note_match(Matches& matches, std::vector<std::int32_t>& of, std::int32_t id, std::int32_t pattern) {
+void Selection::note_match(Matches& matches, std::vector<std::int32_t>& of, std::int32_t id,
+                           std::int32_t pattern) {
   matches.used[index_of(pattern)] = true;
   std::int32_t& first = of[index_of(id)];
   if (first < 0 || pattern < first) first = pattern;
@@ -126,13 +130,14 @@ void Selection::warn_unused(const Graph& graph, const Matches& matches, std::str
     }
     const std::string subject = by_operator ? "operator" : "node and no tensor";
     warnings.push_back({"pattern_matches_nothing",
-                        "The " + std::string(option) + " pattern " + quoted(pattern.text()) + " matches no " + subject +
-                            (near.empty() ? "." : "; near it are " + listed(near) + "."),
+                        "The " + std::string(option) + " pattern " + quoted(pattern.text()) + " matches no " +
+                            subject + (near.empty() ? "." : "; near it are " + listed(near) + "."),
                         printable(pattern.text())});
   }
 }
 
-Result<Selection> Selection::build(const Graph& graph, const PlanOptions& options, std::vector<Warning>& warnings) {
+Result<Selection> Selection::build(const Graph& graph, const PlanOptions& options,
+                                   std::vector<Warning>& warnings) {
   Selection selection;
   Result<Matches> include = match(graph, options.include);
   if (!include.ok()) return include.error();
@@ -153,7 +158,8 @@ std::optional<LeftOut> Selection::left_out(NodeId node, TensorId tensor) const {
                                    " matches; take that pattern away to quantize it."};
   }
   if (!include_.patterns.empty() && include_.find(node, tensor) < 0) {
-    return LeftOut{"not_included", "Left in float because no include pattern matches; add one to quantize it."};
+    return LeftOut{"not_included",
+                   "Left in float because no include pattern matches; add one to quantize it."};
   }
   return std::nullopt;
 }

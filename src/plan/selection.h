@@ -1,8 +1,8 @@
 // Which nodes and tensors the include and exclude patterns leave in.
 //
-// A pattern that matches a node (its label, or its operator type with op:) speaks about all inputs of that node; one that
-// matches a tensor speaks about that tensor wherever it is read. With include patterns only what one of them matches is in;
-// exclude wins over include.
+// A pattern that matches a node (its label, or its operator type with op:) speaks about all inputs of that
+// node; one that matches a tensor speaks about that tensor wherever it is read. With include patterns only
+// what one of them matches is in; exclude wins over include.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,11 @@ struct LeftOut {
 
 class Selection {
  public:
-  // Linear in nodes + tensors for each glob and regular expression; exact names are looked up. Appends a warning
-  // "pattern_matches_nothing" with near misses for every pattern without a match. Errors: as Pattern::parse.
-  static Result<Selection> build(const Graph& graph, const PlanOptions& options, std::vector<Warning>& warnings);
+  // Linear in nodes + tensors for each glob and regular expression; exact names are looked up. Appends a
+  // warning "pattern_matches_nothing" with near misses for every pattern without a match. Errors: as
+  // Pattern::parse.
+  static Result<Selection> build(const Graph& graph, const PlanOptions& options,
+                                 std::vector<Warning>& warnings);
 
   // nullopt: node `node` may read `tensor` quantized.
   [[nodiscard]] std::optional<LeftOut> left_out(NodeId node, TensorId tensor) const;
@@ -46,7 +48,8 @@ class Selection {
   static Result<Matches> match(const Graph& graph, std::span<const std::string> texts);
   static void match_names(const Graph& graph, Matches& matches);
   static void match_exact(const Graph& graph, Matches& matches);
-  static void note_match(Matches& matches, std::vector<std::int32_t>& of, std::int32_t id, std::int32_t pattern);
+  static void note_match(Matches& matches, std::vector<std::int32_t>& of, std::int32_t id,
+                         std::int32_t pattern);
   static void warn_unused(const Graph& graph, const Matches& matches, std::string_view option,
                           std::vector<Warning>& warnings);
 

@@ -16,11 +16,14 @@ namespace {
 Result<void> simulate(const Graph& graph, const Site& site, const Encoding& encoding, QdqWriter& writer) {
   Result<void> fits = check_encoding(graph, site, encoding);
   if (!fits.ok()) return fits;
-  return site.role == Role::kActivation ? writer.add_pair(site, encoding) : writer.add_simulated_constant(site, encoding);
+  return site.role == Role::kActivation ? writer.add_pair(site, encoding)
+                                        : writer.add_simulated_constant(site, encoding);
 }
 
 // The opset that the pairs of a simulation need; constants are plain floats there.
-std::int64_t simulation_opset(const Site& site) { return site.role == Role::kActivation ? opset_needed_for(site) : 0; }
+std::int64_t simulation_opset(const Site& site) {
+  return site.role == Role::kActivation ? opset_needed_for(site) : 0;
+}
 
 // check_plan for a single site, which stands alone: other sites don't matter.
 Result<void> check_site(const Model& model, const Site& site) {
@@ -32,8 +35,8 @@ Result<void> check_site(const Model& model, const Site& site) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Model>> single_site_variant(const std::shared_ptr<const Model>& model, const Site& site,
-                                                         const Encoding& encoding) {
+Result<std::shared_ptr<const Model>> single_site_variant(const std::shared_ptr<const Model>& model,
+                                                         const Site& site, const Encoding& encoding) {
   if (site.role == Role::kBias) {
     return Error{ErrorCode::kInvalidPolicy, "The bias " + quoted(site.tensor) + " is never scored alone.",
                  printable(site.tensor), "Score its node's data input and weight."};
@@ -49,8 +52,8 @@ Result<std::shared_ptr<const Model>> single_site_variant(const std::shared_ptr<c
   return std::move(editor).finish();
 }
 
-Result<std::shared_ptr<const Model>> simulated_model(const std::shared_ptr<const Model>& model, const Plan& plan,
-                                                     const Encodings& encodings) {
+Result<std::shared_ptr<const Model>> simulated_model(const std::shared_ptr<const Model>& model,
+                                                     const Plan& plan, const Encodings& encodings) {
   const Result<void> fits = check_plan(*model, plan);
   if (!fits.ok()) return fits.error();
   std::int64_t needed = 0;
@@ -65,7 +68,8 @@ Result<std::shared_ptr<const Model>> simulated_model(const std::shared_ptr<const
     if (!site.quantized) continue;
     const Encoding* encoding = encodings.find(site.tensor);
     if (encoding == nullptr) {
-      return Error{ErrorCode::kInvalidState, "The tensor " + quoted(site.tensor) + " is to be quantized but has no encoding.",
+      return Error{ErrorCode::kInvalidState,
+                   "The tensor " + quoted(site.tensor) + " is to be quantized but has no encoding.",
                    printable(site.tensor), "Calibrate with this plan, and complete the encodings."};
     }
     const Result<void> written = simulate(base.value()->graph(), site, *encoding, writer);
@@ -82,8 +86,8 @@ Result<std::shared_ptr<const Model>> with_outputs(const std::shared_ptr<const Mo
   for (const std::string& name : tensors) {
     const TensorId id = graph.find_tensor(name);
     if (id == kNone) {
-      return Error{ErrorCode::kInvalidPolicy, "The model has no tensor " + quoted(name) + ".", printable(name),
-                   "Choose one of its tensors."};
+      return Error{ErrorCode::kInvalidPolicy, "The model has no tensor " + quoted(name) + ".",
+                   printable(name), "Choose one of its tensors."};
     }
     const GraphTensor& tensor = graph.tensor(id);
     if (tensor.graph_output || added[static_cast<std::size_t>(id)]) continue;

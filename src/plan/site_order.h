@@ -1,5 +1,5 @@
-// The contract's order of sites: graph inputs, then for each node in graph order its inputs, then its outputs; each tensor at
-// its first appearance.
+// The contract's order of sites: graph inputs, then for each node in graph order its inputs, then its
+// outputs; each tensor at its first appearance.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // Target "onnxruntime": the inputs of Conv, ConvTranspose, Gemm and MatMul.
 //
-// Activations per tensor, constant operands symmetric per channel, biases int32. It is the part of onnxruntime.quantization's
-// placement on which all runtimes agree; its faults are not copied (a Gemm's beta stays as it is). What onnxruntime 1.30 can't run
-// with its default options is not planned: 8-bit scales along an axis of a MatMul's right operand with three dimensions or more.
+// Activations per tensor, constant operands symmetric per channel, biases int32. It is the part of
+// onnxruntime.quantization's placement on which all runtimes agree; its faults are not copied (a Gemm's beta
+// stays as it is). What onnxruntime 1.30 can't run with its default options is not planned: 8-bit scales
+// along an axis of a MatMul's right operand with three dimensions or more.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -25,7 +26,8 @@ constexpr std::string_view kOperatorList = "Conv, ConvTranspose, Gemm and MatMul
 std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
 bool is_listed(const GraphNode& node) {
-  return node.domain.empty() && std::find(kOperators.begin(), kOperators.end(), node.op_type) != kOperators.end();
+  return node.domain.empty() &&
+         std::find(kOperators.begin(), kOperators.end(), node.op_type) != kOperators.end();
 }
 
 TensorId input_of(const GraphNode& node, std::int32_t input) {
@@ -84,26 +86,30 @@ class OnnxRuntimePlanner {
       return LeftOut{"input_missing", node_phrase(graph_, id) + " lacks one of its two operands."};
     }
     if (graph_.tensor(data).constant && graph_.tensor(weight).constant) {
-      return LeftOut{"constant_result", "Both operands of " + node_phrase(graph_, id) +
-                                            " are constants, so its result is one too; folding it first makes that a weight."};
+      return LeftOut{"constant_result",
+                     "Both operands of " + node_phrase(graph_, id) +
+                         " are constants, so its result is one too; folding it first makes that a weight."};
     }
     return type_left_out(graph_.tensor(tensor));
   }
 
   static std::optional<LeftOut> type_left_out(const GraphTensor& tensor) {
     if (tensor.type == DataType::kUndefined) {
-      return LeftOut{"type_unknown", "The element type of " + quoted(tensor.name) +
-                                         " isn't known, since shape inference couldn't follow the graph to it; it has to be "
-                                         "float32 to be quantized."};
+      return LeftOut{"type_unknown",
+                     "The element type of " + quoted(tensor.name) +
+                         " isn't known, since shape inference couldn't follow the graph to it; it has to be "
+                         "float32 to be quantized."};
     }
     if (tensor.type != DataType::kFloat) {
       return LeftOut{"not_float", quoted(tensor.name) + " holds " + data_type_name(tensor.type) +
                                       " values; only float32 tensors are quantized."};
     }
     if (!tensor.constant) return std::nullopt;
-    if (!tensor.shape) return LeftOut{"shape_unknown", "The shape of the constant " + quoted(tensor.name) + " isn't known."};
+    if (!tensor.shape)
+      return LeftOut{"shape_unknown", "The shape of the constant " + quoted(tensor.name) + " isn't known."};
     for (const Dimension& dimension : *tensor.shape) {
-      if (dimension.value == 0) return LeftOut{"empty", quoted(tensor.name) + " has no elements to quantize."};
+      if (dimension.value == 0)
+        return LeftOut{"empty", quoted(tensor.name) + " has no elements to quantize."};
     }
     return std::nullopt;
   }
@@ -131,8 +137,9 @@ class OnnxRuntimePlanner {
     }
     for (const Use use : uses) site.consumers.push_back({graph_.node_label(use.node), use.input});
     for (const Reading& reading : readings) {
-      decisions_.inputs.at(reading.use) = reading.left_out ? Decision{false, reading.left_out->rule, reading.left_out->why, {}}
-                                                           : Decision{true, site.rule, site.why, {}};
+      decisions_.inputs.at(reading.use) =
+          reading.left_out ? Decision{false, reading.left_out->rule, reading.left_out->why, {}}
+                           : Decision{true, site.rule, site.why, {}};
     }
     add_draft(id, std::move(site));
   }
@@ -147,7 +154,8 @@ class OnnxRuntimePlanner {
   static std::string float_readers_phrase(const GraphTensor& tensor, const std::vector<Use>& uses) {
     const std::size_t others = tensor.consumers.size() - uses.size();
     std::string text;
-    if (others > 0) text += " " + count_phrase(others, "other input keeps", "other inputs keep") + " the float values.";
+    if (others > 0)
+      text += " " + count_phrase(others, "other input keeps", "other inputs keep") + " the float values.";
     if (tensor.read_by_subgraph) text += " The body of an If, Loop or Scan keeps the float values.";
     if (tensor.graph_output) text += " As an output of the model it stays float.";
     return text;
@@ -156,15 +164,18 @@ class OnnxRuntimePlanner {
   void describe_activation(const GraphTensor& tensor, const std::vector<Use>& uses, Site& site) const {
     site.rule = "operator_input";
     site.why = "Read by " + readers_phrase(uses) + ": " + std::string(number_format_info(site.format).name) +
-               (site.symmetric ? " symmetric" : "") + ", one scale for the tensor." + float_readers_phrase(tensor, uses);
+               (site.symmetric ? " symmetric" : "") + ", one scale for the tensor." +
+               float_readers_phrase(tensor, uses);
   }
 
   // The contract's axis, except where the runtime's fused MatMul fails with it.
   AxisWish runnable_axis(Use use, std::size_t rank) const {
     const bool batched = graph_.node(use.node).op_type == "MatMul" && use.input == 1 && rank > 2;
     if (!batched || number_format_info(options_.weights).bits != 8) return weight_axis(graph_, use, rank);
-    return {-1, "for the tensor, because onnxruntime's integer MatMul fails with scales per column of more than a matrix; with 4 or "
-                "16 bits it would be one per column"};
+    return {-1,
+            "for the tensor, because onnxruntime's integer MatMul fails with scales per column of more than "
+            "a matrix; with 4 or "
+            "16 bits it would be one per column"};
   }
 
   void describe_weight(const GraphTensor& tensor, const std::vector<Use>& uses, Site& site) const {
@@ -176,8 +187,9 @@ class OnnxRuntimePlanner {
     site.granularity = axis.axis < 0 ? Granularity::kTensor : Granularity::kChannel;
     site.axis = axis.axis;
     site.rule = axis.axis < 0 ? "weight_per_tensor" : "weight_per_channel";
-    site.why = "Constant operand of " + readers_phrase(uses) + ": " + std::string(number_format_info(site.format).name) +
-               ", one scale " + axis.reason + "." + float_readers_phrase(tensor, uses);
+    site.why = "Constant operand of " + readers_phrase(uses) + ": " +
+               std::string(number_format_info(site.format).name) + ", one scale " + axis.reason + "." +
+               float_readers_phrase(tensor, uses);
   }
 
   void read_bias(NodeId id) {
@@ -198,11 +210,12 @@ class OnnxRuntimePlanner {
 
   bool operands_quantized(NodeId id) const {
     const GraphNode& node = graph_.node(id);
-    return input_of(node, 0) != kNone && input_of(node, 1) != kNone && decisions_.inputs.at({id, 0}).quantized &&
-           decisions_.inputs.at({id, 1}).quantized;
+    return input_of(node, 0) != kNone && input_of(node, 1) != kNone &&
+           decisions_.inputs.at({id, 0}).quantized && decisions_.inputs.at({id, 1}).quantized;
   }
 
-  // The tensors whose scales multiply to the bias's: the constant operand counts as the weight, whichever side it is on.
+  // The tensors whose scales multiply to the bias's: the constant operand counts as the weight, whichever
+  // side it is on.
   BiasOf scales_of(NodeId id) const {
     const GraphNode& node = graph_.node(id);
     const GraphTensor& first = graph_.tensor(node.inputs[0]);
@@ -220,18 +233,20 @@ class OnnxRuntimePlanner {
     }
     Site& site = decisions_.sites[index_of(draft)].site;
     if (site.role != Role::kBias) {
-      return LeftOut{"bias_is_operand", "Bias of " + node_phrase(graph_, use.node) + ": stays float because " +
-                                            quoted(site.tensor) + " is an operand of another node too; a copy of its own would be "
-                                                                  "int32."};
+      return LeftOut{"bias_is_operand", "Bias of " + node_phrase(graph_, use.node) +
+                                            ": stays float because " + quoted(site.tensor) +
+                                            " is an operand of another node too; a copy of its own would be "
+                                            "int32."};
     }
     if (!site.quantized) {
       site = new_bias(use, tensor, scales);
       return std::nullopt;
     }
     if (site.bias_of->activation != scales.activation || site.bias_of->weight != scales.weight) {
-      return LeftOut{"bias_shared", "Bias of " + node_phrase(graph_, use.node) + ": stays float because " + quoted(site.tensor) +
-                                        " is shared, and its int32 codes are at the scales of " +
-                                        quoted(site.consumers.front().node) + "; a bias of its own would be int32."};
+      return LeftOut{"bias_shared",
+                     "Bias of " + node_phrase(graph_, use.node) + ": stays float because " +
+                         quoted(site.tensor) + " is shared, and its int32 codes are at the scales of " +
+                         quoted(site.consumers.front().node) + "; a bias of its own would be int32."};
     }
     site.consumers.push_back({graph_.node_label(use.node), use.input});
     bias_uses_.emplace_back(use, draft);
@@ -240,8 +255,10 @@ class OnnxRuntimePlanner {
 
   Site new_bias(Use use, TensorId tensor, const BiasOf& scales) {
     const std::int32_t existing = draft_of_[index_of(tensor)];
-    bias_uses_.emplace_back(use, existing >= 0 ? existing : static_cast<std::int32_t>(decisions_.sites.size()));
-    const Site& weight = decisions_.sites[index_of(draft_of_[index_of(graph_.find_tensor(scales.weight))])].site;
+    bias_uses_.emplace_back(use,
+                            existing >= 0 ? existing : static_cast<std::int32_t>(decisions_.sites.size()));
+    const Site& weight =
+        decisions_.sites[index_of(draft_of_[index_of(graph_.find_tensor(scales.weight))])].site;
     Site site = bias_site(tensor);
     site.quantized = true;
     // The axis of the weight is that of the output channels, which are the bias's only dimension.
@@ -250,7 +267,8 @@ class OnnxRuntimePlanner {
       site.axis = 0;
     }
     site.rule = "bias_int32";
-    site.why = "Bias of " + node_phrase(graph_, use.node) + ": int32 at the scale of its data input times that of its weight.";
+    site.why = "Bias of " + node_phrase(graph_, use.node) +
+               ": int32 at the scale of its data input times that of its weight.";
     site.bias_of = scales;
     site.consumers.push_back({graph_.node_label(use.node), use.input});
     return site;
@@ -308,25 +326,32 @@ class OnnxRuntimePlanner {
 
   Decision other_operator(const GraphNode& node) const {
     if (!node.domain.empty()) {
-      return {false, "custom_domain", "Operators of " + quoted(node.domain) + " are passed through and never quantized.", {}};
+      return {false,
+              "custom_domain",
+              "Operators of " + quoted(node.domain) + " are passed through and never quantized.",
+              {}};
     }
-    return {false, "operator_not_listed",
-            printable(node.op_type) + " stays float: this target quantizes the inputs of " + std::string(kOperatorList) +
-                " only.",
+    return {false,
+            "operator_not_listed",
+            printable(node.op_type) + " stays float: this target quantizes the inputs of " +
+                std::string(kOperatorList) + " only.",
             {}};
   }
 
-  // onnxruntime (seen in 1.30) turns such a MatMul into a Gemm between Reshapes and contradicts itself about the type of the
-  // QuantizeLinear that it adds.
+  // onnxruntime (seen in 1.30) turns such a MatMul into a Gemm between Reshapes and contradicts itself about
+  // the type of the QuantizeLinear that it adds.
   void warn_of_int8_at_21() {
-    const std::int64_t opset = std::max<std::int64_t>(graph_.opset(), number_format_info(options_.weights).dequantize_opset);
-    const bool matmul = std::any_of(graph_.nodes().begin(), graph_.nodes().end(),
-                                    [](const GraphNode& node) { return node.domain.empty() && node.op_type == "MatMul"; });
+    const std::int64_t opset =
+        std::max<std::int64_t>(graph_.opset(), number_format_info(options_.weights).dequantize_opset);
+    const bool matmul = std::any_of(graph_.nodes().begin(), graph_.nodes().end(), [](const GraphNode& node) {
+      return node.domain.empty() && node.op_type == "MatMul";
+    });
     if (options_.activations != NumberFormat::kInt8 || opset < 21 || !matmul) return;
-    decisions_.warnings.push_back({"int8_at_opset_21",
-                                   "With int8 activations at opset 21 onnxruntime's default optimizations refuse a MatMul of three "
-                                   "dimensions that an Add follows; uint8 activations are safe.",
-                                   ""});
+    decisions_.warnings.push_back(
+        {"int8_at_opset_21",
+         "With int8 activations at opset 21 onnxruntime's default optimizations refuse a MatMul of three "
+         "dimensions that an Add follows; uint8 activations are safe.",
+         ""});
   }
 
   void warn() {
@@ -339,15 +364,17 @@ class OnnxRuntimePlanner {
     }
     for (const auto& [domain, count] : custom) {
       decisions_.warnings.push_back({"custom_domain",
-                                     count_phrase(count, "node", "nodes") + " of the domain " + quoted(domain) +
-                                         (count == 1 ? " is" : " are") + " passed through and not quantized.",
+                                     count_phrase(count, "node", "nodes") + " of the domain " +
+                                         quoted(domain) + (count == 1 ? " is" : " are") +
+                                         " passed through and not quantized.",
                                      printable(domain)});
     }
     if (bodies > 0) {
-      decisions_.warnings.push_back({"subgraph_not_planned",
-                                     "The bodies of " + count_phrase(bodies, "If, Loop or Scan node", "If, Loop or Scan nodes") +
-                                         " stay float: only the main graph is quantized.",
-                                     ""});
+      decisions_.warnings.push_back(
+          {"subgraph_not_planned",
+           "The bodies of " + count_phrase(bodies, "If, Loop or Scan node", "If, Loop or Scan nodes") +
+               " stay float: only the main graph is quantized.",
+           ""});
     }
   }
 
@@ -355,9 +382,9 @@ class OnnxRuntimePlanner {
   const PlanOptions& options_;
   const Selection& selection_;
   TargetDecisions decisions_;
-  std::vector<std::int32_t> draft_of_;            // by tensor: index into decisions_.sites, or -1
-  std::vector<std::vector<Reading>> readings_;    // by tensor
-  std::vector<TensorId> read_tensors_;            // those with readings, in order of appearance
+  std::vector<std::int32_t> draft_of_;                   // by tensor: index into decisions_.sites, or -1
+  std::vector<std::vector<Reading>> readings_;           // by tensor
+  std::vector<TensorId> read_tensors_;                   // those with readings, in order of appearance
   std::vector<std::pair<Use, std::int32_t>> bias_uses_;  // quantized biases: reader and draft
 };
 
@@ -369,14 +396,16 @@ Error format_error(std::string_view option, NumberFormat given, std::string_view
 }
 
 Result<void> check_options(const PlanOptions& options, std::vector<Warning>& warnings) {
-  const bool activations_fit = is_quantize_format(options.activations) && number_format_info(options.activations).bits >= 8;
+  const bool activations_fit =
+      is_quantize_format(options.activations) && number_format_info(options.activations).bits >= 8;
   if (!activations_fit) return format_error("activations", options.activations, "uint8, int8, uint16, int16");
   if (!is_quantize_format(options.weights)) {
     return format_error("weights", options.weights, "int8, uint8, int16, uint16, int4, uint4");
   }
   if (options.activations == NumberFormat::kInt8 && options.weights == NumberFormat::kUint8) {
     warnings.push_back({"no_fused_kernel",
-                        "onnxruntime has no fused integer kernels for int8 activations with uint8 weights, so such a model runs in "
+                        "onnxruntime has no fused integer kernels for int8 activations with uint8 weights, "
+                        "so such a model runs in "
                         "float between its Q/DQ pairs.",
                         ""});
   }
@@ -387,6 +416,7 @@ Result<TargetDecisions> decide(const PlanContext& context) { return OnnxRuntimeP
 
 }  // namespace
 
-const TargetRules kOnnxRuntimeTarget = {Target::kOnnxRuntime, "onnxruntime", check_options, decide, contract_site_order};
+const TargetRules kOnnxRuntimeTarget = {Target::kOnnxRuntime, "onnxruntime", check_options, decide,
+                                        contract_site_order};
 
 }  // namespace halftone

@@ -1,7 +1,7 @@
 // What a target is to the planner: its name, the options it accepts, and the function that decides.
 //
-// A new target is a new file with a TargetRules and one line in targets.cc. Patterns, order of sites, opset and the shape of a
-// Plan are the same for all of them and are not a target's concern.
+// A new target is a new file with a TargetRules and one line in targets.cc. Patterns, order of sites, opset
+// and the shape of a Plan are the same for all of them and are not a target's concern.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,8 @@ AxisWish matmul_axis(Use use, std::size_t rank) {
 AxisWish conv_transpose_axis(const Graph& graph, Use use, std::size_t rank) {
   const std::int64_t group = graph.int_attribute(use.node, "group", 1);
   if (group != 1) {
-    return per_tensor("group is " + std::to_string(group) + "; with group 1 it would be one per output channel");
+    return per_tensor("group is " + std::to_string(group) +
+                      "; with group 1 it would be one per output channel");
   }
   return rank < 2 ? per_tensor("it has fewer than two dimensions") : per("output channel", 1);
 }
@@ -45,10 +46,11 @@ AxisWish agreed_axis(std::span<const AxisWish> wishes) {
   for (const AxisWish& wish : wishes) {
     if (wish.axis < 0) return wish;
   }
-  const auto other = std::find_if(wishes.begin(), wishes.end(), [&](const AxisWish& wish) { return wish.axis != first.axis; });
+  const auto other = std::find_if(wishes.begin(), wishes.end(),
+                                  [&](const AxisWish& wish) { return wish.axis != first.axis; });
   if (other == wishes.end()) return first;
-  return per_tensor("its readers want one per index of different axes (" + std::to_string(first.axis) + " and " +
-                    std::to_string(other->axis) + ")");
+  return per_tensor("its readers want one per index of different axes (" + std::to_string(first.axis) +
+                    " and " + std::to_string(other->axis) + ")");
 }
 
 }  // namespace halftone

@@ -70,13 +70,21 @@ class ModelEditor {
   // Node attributes: set (or replace) one.
   void set_attribute(NodeId node, std::string name, AttributeValue value);
   void remove_node(NodeId node);
-  // Initializers and Constant nodes (and foldable chains over them) that nobody reads after the edit are
-  // removed if the edit took their last reader away; what was unused before stays.
+  // A graph output that is listed already stays as it is.
   void add_graph_output(OutputDeclaration output);
-  // Sets a key of metadata_props (replacing an old value), and the producer fields.
+  // Sets a key of metadata_props, replacing an old value. The keys "producer_name" and "producer_version" set
+  // the model's fields of that name instead.
   void set_metadata(std::string key, std::string value);
 
-  // Errors: kInvalidGraph if the edit leaves an input without a producer or the order can't be kept.
+  // Applies the edit in one linear pass. Nodes of the base keep their order (the topological one where the
+  // file's is none). Constants (initializers, Constant nodes, foldable chains over them) are removed if the
+  // edit took their last reader away; what nobody read before stays, and so do functions, unknown fields, and
+  // declarations of tensors that still exist. Types and shapes are taken over from the base and inferred for
+  // new nodes only; the checker doesn't run. Types that need a newer IR version, and new initializers in a
+  // model below IR 4, raise it; the result's warnings() say so ("ir_version_raised"). New tensors above
+  // kInlineLimitBytes live in a buffer "new/<k>" that goes with the result; all others are shared with the
+  // base. Errors: kInvalidGraph if the edit leaves an input without a producer, defines a tensor twice, names
+  // a node, input or output that doesn't exist, or puts a node before one that feeds it.
   Result<std::shared_ptr<const Model>> finish() &&;
 
  private:

@@ -89,8 +89,10 @@ class Model {
   [[nodiscard]] std::vector<StoreBuffer> buffers() const;
   [[nodiscard]] const std::shared_ptr<const ModelData>& data() const { return data_; }
 
-  // The same model at another version of the default operator set, by the ONNX library's converter; the
-  // result shares the store. Errors: kUnsupportedOpset if the converter can't (its reason is in the message).
+  // The same model at a higher version of the default operator set (7 to 22): nodes whose operator changes go
+  // through the ONNX library's converter, one by one; all others, names, unknown fields and the store stay as
+  // they are. Bodies are converted, too; the model's own functions are raised if nothing changes in them.
+  // Errors: kUnsupportedOpset if it can't be (the converter's reason is in the message).
   [[nodiscard]] Result<std::shared_ptr<const Model>> with_opset(std::int64_t version) const;
 
  private:
