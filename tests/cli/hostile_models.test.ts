@@ -33,7 +33,6 @@ async function inspect(path: string, ...more: string[]) {
   return { status, out, err };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
 const UNPRINTABLE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
 
 describe('hostile models on the command line', () => {
