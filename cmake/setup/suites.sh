@@ -60,9 +60,11 @@ suite_wasm() {
 # Malformed models through the native program, under sanitizers. tests/hostile/run.sh PROGRAM prints "N passed, M failed".
 suite_hostile() {
   build_for_tests native-sanitize halftone-inspect || return 1
-  local figures
-  figures="$("$project/tests/hostile/run.sh" "$project/build/native-sanitize/native_tests/halftone-inspect" |
-    tee /dev/stderr | sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' | tail -n 1)"
+  local figures output="$results/hostile.txt"
+  # Through a file: `tee /dev/stderr` would cut off the log that standard error may go to.
+  "$project/tests/hostile/run.sh" "$project/build/native-sanitize/native_tests/halftone-inspect" >"$output" || true
+  cat "$output"
+  figures="$(sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$output" | tail -n 1)"
   # shellcheck disable=SC2086 # two numbers
   [ -n "$figures" ] && count $figures
 }

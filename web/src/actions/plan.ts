@@ -7,7 +7,7 @@ import { encodings, options, pending, plan, planKey, problem, ranking, saved, se
 /** Makes the plan that fits the current options. An older answer never replaces a newer one. */
 export async function updatePlan(): Promise<void> {
   const current = session.value;
-  if (current === null) return;
+  if (current === null || current.summary.quantized.pairs > 0) return;
   const key = planKey.value;
   pending.value += 1;
   try {

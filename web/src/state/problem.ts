@@ -1,4 +1,5 @@
 // Everything that went wrong, as the page shows it: one sentence, what to do next, and details that fold out.
+import { printable } from '../text/format';
 
 export interface Problem {
   code: string;
@@ -8,6 +9,8 @@ export interface Problem {
   /** Other lines for the details, such as the step that failed. */
   during: string;
 }
+
+const kLongestSentence = 600;
 
 interface ErrorLike {
   code?: unknown;
@@ -46,12 +49,17 @@ export function problemFrom(cause: unknown, during: string): Problem {
   const message =
     text(error.message) || (typeof cause === 'string' ? cause : 'Something failed without saying why.');
   const next = text(error.next) || (kNext[code] ?? kNext.internal ?? '');
-  return { code, message: sentence(message), where: text(error.where), next: sentence(next), during };
+  return { code, message: clean(message), where: text(error.where), next: clean(next), during };
 }
 
 export function isCancel(cause: unknown): boolean {
   const error = cause as { code?: unknown; name?: unknown } | null;
   return error?.code === 'cancelled' || error?.name === 'AbortError';
+}
+
+/** Names of files and tensors may be in a sentence, whatever is in them. */
+function clean(message: string): string {
+  return printable(sentence(message), kLongestSentence);
 }
 
 /** First letter large, a full stop at the end. Names stay as they are: the first letter only if it begins a plain word. */

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 export interface Traffic {
   /** All requests to the page's own origin, the page itself included. */
   own: number;
-  /** Requests to anywhere else. The content security policy refuses them; the browser lists attempts too. */
+  /** Attempts to reach anywhere else: the policy refuses them, and the browser says so. */
   foreign: number;
   /** Requests since the current model was opened. */
   sinceOpen: number;
@@ -27,6 +27,15 @@ export function startTraffic(): void {
     }
     traffic.value = { own, foreign, sinceOpen, bytes };
   };
+  let counted: string | null = null;
+  document.addEventListener('securitypolicyviolation', ({ blockedURI, originalPolicy }) => {
+    // Header and <meta> each report the same attempt; the one that spoke first is counted.
+    counted ??= originalPolicy;
+    if (originalPolicy !== counted) return;
+    if (!kNetwork.test(blockedURI) || new URL(blockedURI).origin === location.origin) return;
+    const { foreign, sinceOpen } = traffic.value;
+    traffic.value = { ...traffic.value, foreign: foreign + 1, sinceOpen: sinceOpen + 1 };
+  });
   performance.setResourceTimingBufferSize(2000);
   new PerformanceObserver((list) => observe(list.getEntries())).observe({
     type: 'navigation',

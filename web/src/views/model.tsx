@@ -76,9 +76,6 @@ export function ModelView(): VNode | null {
         {counted(parameters.count, 'parameter')} in {bytes(parameters.bytes)}.
       </p>
       <Warnings list={summary.warnings} />
-      {summary.quantized.pairs > 0 && (
-        <p class="notice">It is quantized already: {counted(summary.quantized.pairs, 'Q/DQ pair')} found.</p>
-      )}
       <dl class="facts">
         <dt>Producer</dt>
         <dd>{model.producer === '' ? 'not named' : printable(model.producer)}</dd>

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { chooseOptions, resetOptions } from '../actions/plan';
 import type { FormatName, Site } from '../package';
 import { kActivationFormats, kDefaultOptions, kWeightFormats, sameOptions } from '../state/options';
-import { options, plan, selected, states } from '../state/store';
+import { options, plan, selected, session, states } from '../state/store';
 import { count, counted, printable } from '../text/format';
 import { type Column, DataTable, type Item } from './data_table';
 import { Warnings } from './messages';
@@ -94,6 +94,11 @@ function FormatChoice(props: {
       </select>
     </label>
   );
+}
+
+function noPlan(): string {
+  const pairs = session.value?.summary.quantized.pairs ?? 0;
+  return pairs === 0 ? 'There is no plan.' : 'The model is quantized already; open the float model to plan.';
 }
 
 function OptionBar(): VNode {
@@ -198,7 +203,7 @@ export function PlanView(): VNode {
         <ViewTitle>Plan</ViewTitle>
         <p class="lead figures">
           {made === undefined
-            ? 'There is no plan.'
+            ? noPlan()
             : `${count(quantized)} of ${counted(sites.length, 'tensor')} quantized for ${made.target}`}
         </p>
         <button
