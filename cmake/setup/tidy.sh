@@ -1,4 +1,4 @@
-# clang-tidy over our own C++ files, two at a time. A file that passed is remembered by the content of everything that
+# clang-tidy over the core (src), two at a time. A file that passed is remembered by the content of everything that
 # it includes, so a second run takes seconds. Sourced after common.sh and build.sh.
 
 # Prints "KEY SOURCE" for every source of the build folder, from the dependencies that ninja recorded.
