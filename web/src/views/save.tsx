@@ -105,16 +105,23 @@ function Changes({ made }: { made: Saved }): VNode {
       <Warnings list={warnings} />
       <details>
         <summary>{counted(changes.length, 'change')} to the model</summary>
-        <ul class="changes">
-          {changes.slice(0, kChangesShown).map((change, index) => (
-            <li key={`${index} ${change.where}`}>
-              {printable(change.what, 400)} {change.where !== '' && <code>{printable(change.where)}</code>}
-            </li>
-          ))}
-          {changes.length > kChangesShown && (
-            <li>{counted(changes.length - kChangesShown, 'more change')}.</li>
-          )}
-        </ul>
+        <section
+          class="changes"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
+          tabIndex={0}
+          aria-label="Changes to the model"
+        >
+          <ul>
+            {changes.slice(0, kChangesShown).map((change, index) => (
+              <li key={`${index} ${change.where}`}>
+                {printable(change.what, 400)} {change.where !== '' && <code>{printable(change.where)}</code>}
+              </li>
+            ))}
+            {changes.length > kChangesShown && (
+              <li>{counted(changes.length - kChangesShown, 'more change')}.</li>
+            )}
+          </ul>
+        </section>
       </details>
     </>
   );
