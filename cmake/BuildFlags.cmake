@@ -43,5 +43,7 @@ function(halftone_add_executable name)
     target_link_options(${name} PRIVATE
       -sEXIT_RUNTIME=1 -sNODERAWFS=1 -sENVIRONMENT=node -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB
       -sSTACK_SIZE=${HALFTONE_STACK_SIZE})
+    # The build folder lies inside a package of ES modules, where Node would take a .js file for one.
+    set_target_properties(${name} PROPERTIES SUFFIX ".cjs")
   endif()
 endfunction()

@@ -20,7 +20,7 @@ run_cpp_benchmark() {
   local name="$1" targets="halftone_bench_$1"
   compile native "$targets" && compile wasm "$targets"
   "$project/build/native/native_tests/$targets" --json | node "$project/cmake/setup/print_figures.mjs" native "$as_json"
-  node "$project/build/wasm/native_tests/$targets.js" --json | node "$project/cmake/setup/print_figures.mjs" wasm "$as_json"
+  node "$project/build/wasm/native_tests/$targets.cjs" --json | node "$project/cmake/setup/print_figures.mjs" wasm "$as_json"
 }
 
 run_benchmarks() {

@@ -53,7 +53,7 @@ same_number_of_cases() {
 suite_wasm() {
   build_for_tests native halftone_tests || return 1
   build_for_tests wasm halftone_tests || return 1
-  run_catch2 wasm node "$project/build/wasm/native_tests/halftone_tests.js"
+  run_catch2 wasm node "$project/build/wasm/native_tests/halftone_tests.cjs"
   step 'WASM runs as many test cases as the native program' same_number_of_cases
 }
 

@@ -181,6 +181,7 @@ class OnnxRuntimePlanner {
   void describe_weight(const GraphTensor& tensor, const std::vector<Use>& uses, Site& site) const {
     std::vector<AxisWish> wishes;
     const std::size_t rank = tensor.shape ? tensor.shape->size() : 0;
+    wishes.reserve(uses.size());
     for (const Use use : uses) wishes.push_back(runnable_axis(use, rank));
     AxisWish axis = agreed_axis(wishes);
     if (!options_.per_channel) axis = {-1, "for the tensor, because per-channel scales are switched off"};
