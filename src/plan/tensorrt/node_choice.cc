@@ -171,4 +171,23 @@ NodeChoice choose_nodes(const PolicyGraph& graph, const std::vector<bool>& exclu
   return NodeChooser(graph, excluded, quantizable).run();
 }
 
+NodeChoice choose_listed_nodes(const PolicyGraph& graph, const std::vector<bool>& listed,
+                               const std::vector<bool>& excluded) {
+  NodeChoice choice;
+  const std::size_t count = graph.graph().nodes().size();
+  choice.standing.assign(count, Standing::kNotListed);
+  choice.selected.assign(count, false);
+  choice.partition.assign(count, -1);
+  for (const NodeId id : graph.nodes()) {
+    const std::size_t node = index_of(id);
+    choice.selected[node] = listed[node] && !excluded[node];
+    if (excluded[node]) {
+      choice.standing[node] = Standing::kExcluded;
+    } else if (listed[node]) {
+      choice.standing[node] = Standing::kListed;
+    }
+  }
+  return choice;
+}
+
 }  // namespace halftone::tensorrt

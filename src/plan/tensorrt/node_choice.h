@@ -29,6 +29,8 @@ enum class Standing : std::uint8_t {
   kOperatorNotQuantizable,
   kPoolingApart,     // a pooling node with nothing quantized next to it
   kConstantOperand,  // a pointwise node outside all partitions with a constant input
+  kListed,           // by the caller, in place of the policy
+  kNotListed,
 };
 
 struct NodeChoice {
@@ -43,5 +45,10 @@ struct NodeChoice {
 // `excluded` (by node). `quantizable`: the operators that may be quantized.
 NodeChoice choose_nodes(const PolicyGraph& graph, const std::vector<bool>& excluded,
                         bool (*quantizable)(std::string_view op_type));
+
+// The caller's list (by node) in place of the policy, as the peer does for its op_types_to_quantize,
+// nodes_to_quantize and target_dla: no partitions, no residual rule, no edge stays raw. `excluded` wins.
+NodeChoice choose_listed_nodes(const PolicyGraph& graph, const std::vector<bool>& listed,
+                               const std::vector<bool>& excluded);
 
 }  // namespace halftone::tensorrt

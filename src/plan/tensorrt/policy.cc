@@ -13,6 +13,12 @@ std::size_t index_of(NodeId id) { return static_cast<std::size_t>(id); }
 
 bool any_operator(std::string_view) { return true; }
 
+bool for_dla(const PolicyOptions& options) { return options.dla && options.precision == Precision::kInt8; }
+
+std::vector<bool> all_nodes(const PolicyGraph& graph) {
+  return std::vector<bool>(graph.graph().nodes().size(), true);
+}
+
 // Nodes whose name starts with what the name of an excluded node matches when read as a pattern; and not the
 // excluded nodes whose own name doesn't match itself.
 void reproduce_name_patterns(const PolicyGraph& graph, std::vector<Exclusion>& exclusions) {
@@ -39,17 +45,16 @@ void reproduce_name_patterns(const PolicyGraph& graph, std::vector<Exclusion>& e
 
 std::vector<Exclusion> find_exclusions(const PolicyGraph& graph, const TensorShapes& shapes,
                                        const PolicyOptions& options) {
-  const bool int8_dla = options.dla && options.precision == Precision::kInt8;
   std::vector<Exclusion> found;
   const auto add = [&](std::vector<Exclusion> more) {
     for (Exclusion& exclusion : more) found.push_back(std::move(exclusion));
   };
-  if (!int8_dla) {
+  if (!for_dla(options)) {
     add(find_nodes_from_mha_to_exclude(graph, shapes, options.precision));
     add(find_nodes_from_matmul_to_exclude(graph, shapes));
   }
   if (graph.peer() == Peer::kReproduce) reproduce_name_patterns(graph, found);
-  if (!int8_dla) add(find_nodes_from_convs_to_exclude(graph, options.precision));
+  if (!for_dla(options)) add(find_nodes_from_convs_to_exclude(graph, options.precision));
   return found;
 }
 
@@ -57,7 +62,7 @@ std::vector<Exclusion> find_exclusions(const PolicyGraph& graph, const TensorSha
 
 bool (*quantizable_operators(const PolicyOptions& options))(std::string_view) {
   if (options.precision == Precision::kFloat8) return is_quantizable_float8;
-  return options.dla ? any_operator : is_quantizable_int8;
+  return options.dla || options.listed ? any_operator : is_quantizable_int8;
 }
 
 Policy apply_policy(const PolicyGraph& graph, const TensorShapes& shapes, const PolicyOptions& options,
@@ -66,7 +71,9 @@ Policy apply_policy(const PolicyGraph& graph, const TensorShapes& shapes, const 
   policy.exclusions = find_exclusions(graph, shapes, options);
   for (const Exclusion& exclusion : policy.exclusions) excluded[index_of(exclusion.node)] = true;
   const auto quantizable = quantizable_operators(options);
-  policy.choice = choose_nodes(graph, excluded, quantizable);
+  policy.choice = options.listed || for_dla(options)
+                      ? choose_listed_nodes(graph, options.listed.value_or(all_nodes(graph)), excluded)
+                      : choose_nodes(graph, excluded, quantizable);
   policy.scale_group = get_concat_eliminated_tensors(graph, policy.choice.selected);
   policy.marks = mark_inputs(graph, policy.choice, quantizable);
   remove_partial_input_qdq(graph, policy.choice.raw_edges, policy.marks);

@@ -2,6 +2,7 @@
 // its order.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,11 @@ namespace halftone::tensorrt {
 
 struct PolicyOptions {
   Precision precision = Precision::kInt8;
-  bool dla = false;  // for the deep learning accelerator: no exclusions, every operator may be quantized
+  // For the deep learning accelerator, int8 only: no automatic exclusions, and every node is listed.
+  bool dla = false;
+  // By node; the nodes that the caller wants quantized in place of the policy (see choose_listed_nodes). Of
+  // any operator: the handler table knows all.
+  std::optional<std::vector<bool>> listed;
 };
 
 struct Policy {
