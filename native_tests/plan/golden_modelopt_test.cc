@@ -67,8 +67,10 @@ std::set<Pair> our_pairs(const Model& model, Peer peer, tensorrt::Precision prec
   const Graph& graph = model.graph();
   const tensorrt::PolicyGraph view(graph, peer);
   const tensorrt::TensorShapes shapes(graph, shapes_of_samples(graph));
-  const tensorrt::Policy policy = tensorrt::apply_policy(view, shapes, {precision, false},
-                                                         std::vector<bool>(graph.nodes().size(), false));
+  tensorrt::PolicyOptions options;
+  options.precision = precision;
+  const tensorrt::Policy policy =
+      tensorrt::apply_policy(view, shapes, options, std::vector<bool>(graph.nodes().size(), false));
   std::set<Pair> pairs;
   for (const NodeId id : view.nodes()) {
     for (std::int32_t input = 0; static_cast<std::size_t>(input) < graph.node(id).inputs.size(); ++input) {

@@ -39,6 +39,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'model.h': 'model',
   'writer.h': 'model',
   'plan.h': 'plan',
+  'print_stat.h': 'plan',
   'rewrite.h': 'plan',
   'encoding.h': 'calibrate',
   'observer.h': 'calibrate',
