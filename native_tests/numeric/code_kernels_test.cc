@@ -18,6 +18,7 @@ using numeric::CodeKernelSet;
 using numeric::CodeStorage;
 
 CodeStorage storage_of(const NumberFormatInfo& info) {
+  if (info.kind == FormatKind::kFloat8) return CodeStorage::kF8;
   if (info.bits == 16) return info.lowest < 0 ? CodeStorage::kS16 : CodeStorage::kU16;
   return info.lowest < 0 ? CodeStorage::kS8 : CodeStorage::kU8;
 }
@@ -72,11 +73,11 @@ const Kernel kKernels[] = {
      }},
     {"fake_quantize_rows", false, false, false,
      [](const CodeKernelSet& set, const Job& job, const std::uint8_t* in, std::uint8_t* out) {
-       set.fake_quantize_rows(in, job.rows, job.length, job.row_grid(), out);
+       job.kernels(set).fake_quantize_rows(in, job.rows, job.length, job.row_grid(), out);
      }},
     {"fake_quantize_periodic", true, false, false,
      [](const CodeKernelSet& set, const Job& job, const std::uint8_t* in, std::uint8_t* out) {
-       set.fake_quantize_periodic(in, job.count(), job.periodic_grid(), out);
+       job.kernels(set).fake_quantize_periodic(in, job.count(), job.periodic_grid(), out);
      }},
 };
 
@@ -97,7 +98,9 @@ std::vector<std::uint8_t> input_for(const Job& job, const Kernel& kernel, std::m
   std::vector<std::uint8_t> bytes;
   for (std::size_t i = 0; i < job.count(); ++i) {
     if (kernel.from_codes) {
-      const auto codes = static_cast<std::uint32_t>(job.info->highest - job.info->lowest) + 1U;
+      const bool float8 = job.info->kind == FormatKind::kFloat8;
+      const auto codes =
+          float8 ? 256U : static_cast<std::uint32_t>(job.info->highest - job.info->lowest) + 1U;
       const std::int32_t code = job.info->lowest + static_cast<std::int32_t>(random() % codes);
       const auto* raw = reinterpret_cast<const std::uint8_t*>(&code);
       bytes.insert(bytes.end(), raw, raw + job.code_bytes());
@@ -163,7 +166,7 @@ TEST_CASE("Code kernels equal the reference at every period", "[numeric][kernels
 TEST_CASE("Quantizing rounds ties as the reference for 200 scales", "[numeric][kernels]") {
   kernel_cases::for_each_instruction_set([] {
     std::mt19937 random(Catch::getSeed());
-    for (const NumberFormat format : kernel_cases::quantize_formats()) {
+    for (const NumberFormat format : kernel_cases::integer_formats()) {
       const NumberFormatInfo& info = number_format_info(format);
       for (int trial = 0; trial < 200; ++trial) {
         const Grain grain = kernel_cases::random_grain(format, random);
@@ -190,14 +193,16 @@ TEST_CASE("Fake-quantize works in place", "[numeric][kernels]") {
     std::mt19937 random(Catch::getSeed());
     for (const Kernel& kernel : kKernels) {
       if (kernel.from_codes || kernel.to_codes) continue;
-      for (const std::size_t length : kernel_cases::lengths()) {
-        const Job job = make_job(NumberFormat::kInt8, kernel, length, 100, random);
-        std::vector<std::uint8_t> memory = input_for(job, kernel, random);
-        std::vector<std::uint8_t> expected(memory.size());
-        kernel.run(numeric::reference_code_kernels(), job, memory.data(), expected.data());
-        kernel.run(numeric::simd_code_kernels(), job, memory.data(), memory.data());
-        INFO(kernel.name << " length " << length << " seed " << Catch::getSeed());
-        REQUIRE(memory == expected);
+      for (const NumberFormat format : {NumberFormat::kInt8, NumberFormat::kFloat8E4M3Fn}) {
+        for (const std::size_t length : kernel_cases::lengths()) {
+          const Job job = make_job(format, kernel, length, 100, random);
+          std::vector<std::uint8_t> memory = input_for(job, kernel, random);
+          std::vector<std::uint8_t> expected(memory.size());
+          kernel.run(numeric::reference_code_kernels(), job, memory.data(), expected.data());
+          kernel.run(numeric::simd_code_kernels(), job, memory.data(), memory.data());
+          INFO(kernel.name << " " << job.info->name << " length " << length << " seed " << Catch::getSeed());
+          REQUIRE(memory == expected);
+        }
       }
     }
   });

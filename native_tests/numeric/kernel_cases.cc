@@ -29,11 +29,39 @@ std::vector<NumberFormat> quantize_formats() {
   return formats;
 }
 
+std::vector<NumberFormat> integer_formats() {
+  std::vector<NumberFormat> formats = quantize_formats();
+  std::erase_if(formats,
+                [](NumberFormat format) { return number_format_info(format).kind != FormatKind::kInteger; });
+  return formats;
+}
+
 namespace {
 
 double unit(std::mt19937& random) { return static_cast<double>(random() & 0xFFFFFFU) / 16777216.0; }
 
 std::size_t below(std::mt19937& random, std::size_t limit) { return random() % limit; }
+
+// A value in steps of an integer format: ties, and both ends.
+double hard_code(const NumberFormatInfo& info, std::size_t kind, std::mt19937& random) {
+  const double span = static_cast<double>(info.highest) - info.lowest + 9.0;
+  const double code = info.lowest - 4.0 + unit(random) * span;
+  if (kind <= 3) return std::floor(code) + 0.5;
+  if (kind == 4) return info.lowest - 1.0 + 0.5 * static_cast<double>(below(random, 5));
+  if (kind == 5) return info.highest - 1.0 + 0.5 * static_cast<double>(below(random, 5));
+  return code;
+}
+
+// A value of float8e4m3fn, a midpoint of two, or anything up to beyond the saturation; either sign.
+double hard_float8(std::size_t kind, std::mt19937& random) {
+  const double sign = below(random, 2) == 0 ? 1.0 : -1.0;
+  if (kind >= 6) return sign * std::exp2(unit(random) * 21.0 - 11.0);
+  // Up to 480, the value that follows 448 if the format went on.
+  const auto code = static_cast<int>(below(random, 128));
+  const int exponent = std::max(code / 8, 1);
+  const double steps = code - 8 * (exponent - 1);
+  return sign * std::ldexp(kind <= 3 ? steps + 0.5 : steps, exponent - 10);
+}
 
 }  // namespace
 
@@ -74,12 +102,9 @@ std::vector<float> hard_values(NumberFormat format, Grain grain, std::size_t cou
       values.push_back(specials[below(random, std::size(specials))]);
       continue;
     }
-    const double span = static_cast<double>(info.highest) - info.lowest + 9.0;
-    double code = info.lowest - 4.0 + unit(random) * span;
-    if (kind <= 3) code = std::floor(code) + 0.5;
-    if (kind == 4) code = info.lowest - 1.0 + 0.5 * static_cast<double>(below(random, 5));
-    if (kind == 5) code = info.highest - 1.0 + 0.5 * static_cast<double>(below(random, 5));
-    auto value = static_cast<float>((code - grain.zero_point) * static_cast<double>(grain.scale));
+    const double steps = info.kind == FormatKind::kFloat8 ? hard_float8(kind, random)
+                                                          : hard_code(info, kind, random) - grain.zero_point;
+    auto value = static_cast<float>(steps * static_cast<double>(grain.scale));
     const std::size_t nudge = below(random, 3);
     if (nudge == 1) value = std::nextafter(value, kInfinity);
     if (nudge == 2) value = std::nextafter(value, -kInfinity);

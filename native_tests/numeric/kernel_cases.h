@@ -21,6 +21,9 @@ inline constexpr std::size_t kOffsets[] = {0, 4, 12, 1};
 // All formats that have quantize kernels.
 std::vector<NumberFormat> quantize_formats();
 
+// Those of them whose codes are integers.
+std::vector<NumberFormat> integer_formats();
+
 struct Grain {
   float scale;
   std::int32_t zero_point;

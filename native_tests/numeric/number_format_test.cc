@@ -35,6 +35,12 @@ TEST_CASE("Code ranges and opsets are ONNX's", "[numeric]") {
   CHECK_FALSE(is_quantize_format(NumberFormat::kInt32));
   CHECK_FALSE(is_quantize_format(NumberFormat::kFloat32));
   CHECK(is_quantize_format(NumberFormat::kInt16));
+  const NumberFormatInfo& float8 = number_format_info(NumberFormat::kFloat8E4M3Fn);
+  CHECK(float8.name == "float8e4m3fn");
+  CHECK(static_cast<int>(float8.onnx_type) == 17);
+  CHECK(float8.quantize_opset == 19);
+  CHECK(float8.dequantize_opset == 19);
+  CHECK(is_quantize_format(NumberFormat::kFloat8E4M3Fn));
 }
 
 TEST_CASE("Packed code bytes", "[numeric]") {
@@ -43,6 +49,7 @@ TEST_CASE("Packed code bytes", "[numeric]") {
   CHECK(code_byte_count(NumberFormat::kUint4, 8) == 4);
   CHECK(code_byte_count(NumberFormat::kUint4, 9) == 5);
   CHECK(code_byte_count(NumberFormat::kInt16, 9) == 18);
+  CHECK(code_byte_count(NumberFormat::kFloat8E4M3Fn, 9) == 9);
   CHECK(code_byte_count(NumberFormat::kInt32, std::uint64_t{1} << 60U) == std::uint64_t{1} << 62U);
   CHECK(code_byte_count(NumberFormat::kInt8, (std::uint64_t{1} << 60U) + 1) == std::nullopt);
 }

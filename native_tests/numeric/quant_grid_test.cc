@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,53 @@ namespace {
 
 using kernel_cases::Grain;
 
+// The values of float8e4m3fn up to 448, by code.
+std::vector<double> float8_values() {
+  std::vector<double> values;
+  for (int code = 0; code < 0x7F; ++code) {
+    const int exponent = code >> 3;
+    const double mantissa = (code & 7) / 8.0;
+    values.push_back(exponent == 0 ? std::exp2(-6) * mantissa : std::exp2(exponent - 7) * (1.0 + mantissa));
+  }
+  return values;
+}
+
+// The nearest of all codes, of two equally near ones the even.
+std::int32_t float8_code_of(float x, float scale) {
+  static const std::vector<double> kValues = float8_values();
+  const std::int32_t sign = std::signbit(x) ? 0x80 : 0;
+  if (std::isnan(x)) return sign | 0x7F;
+  const double magnitude = std::min<double>(std::fabs(x) / scale, 1e30);
+  std::int32_t best = 0;
+  for (std::int32_t code = 1; code < 0x7F; ++code) {
+    const double gain = std::fabs(magnitude - kValues[static_cast<std::size_t>(best)]) -
+                        std::fabs(magnitude - kValues[static_cast<std::size_t>(code)]);
+    if (gain > 0.0 || (gain == 0.0 && code % 2 == 0)) best = code;
+  }
+  return sign | (magnitude > 448.0 ? 0x7E : best);
+}
+
+float float8_value_of(std::int32_t code, float scale) {
+  static const std::vector<double> kValues = float8_values();
+  const float sign = code >= 0x80 ? -1.0F : 1.0F;
+  const auto magnitude = static_cast<std::size_t>(code & 0x7F);
+  if (magnitude == 0x7F) return std::copysign(std::numeric_limits<float>::quiet_NaN(), sign);
+  return std::copysign(static_cast<float>(kValues[magnitude]) * scale, sign);
+}
+
 // The formula of quant_grid.h, written once more.
 std::int32_t code_of(float x, Grain grain, const NumberFormatInfo& info) {
+  if (info.kind == FormatKind::kFloat8) return float8_code_of(x, grain.scale);
   const float quotient = x / grain.scale;
   if (std::isnan(quotient)) return info.lowest;
   const double code = std::nearbyint(static_cast<double>(quotient)) + grain.zero_point;
   return static_cast<std::int32_t>(
       std::clamp(code, static_cast<double>(info.lowest), static_cast<double>(info.highest)));
+}
+
+float value_of(std::int32_t code, Grain grain, const NumberFormatInfo& info) {
+  if (info.kind == FormatKind::kFloat8) return float8_value_of(code, grain.scale);
+  return static_cast<float>(code - grain.zero_point) * grain.scale;
 }
 
 std::int32_t stored_code(const std::vector<std::uint8_t>& bytes, std::size_t i,
@@ -111,7 +152,7 @@ TEST_CASE("Every layout and format equals the formula", "[numeric]") {
         const Grain grain = grains[scale_index(layout, i)];
         const std::int32_t code = code_of(x[i], grain, info);
         REQUIRE(stored_code(codes, i, info) == code);
-        const float value = static_cast<float>(code - grain.zero_point) * grain.scale;
+        const float value = value_of(code, grain, info);
         REQUIRE(std::bit_cast<std::uint32_t>(dequantized[i]) == std::bit_cast<std::uint32_t>(value));
         REQUIRE(std::bit_cast<std::uint32_t>(fake[i]) == std::bit_cast<std::uint32_t>(value));
       }
@@ -186,6 +227,8 @@ TEST_CASE("Wrong sizes, scales and zero points are errors", "[numeric]") {
     const std::vector<std::int32_t> zero_point = {bad};
     CHECK(refusal({NumberFormat::kInt8, four, one, zero_point}, 4, 4) == ErrorCode::kInvalidPolicy);
   }
+  const std::vector<std::int32_t> float8_one = {0x38};
+  CHECK(refusal({NumberFormat::kFloat8E4M3Fn, four, one, float8_one}, 4, 4) == ErrorCode::kInvalidPolicy);
 }
 
 TEST_CASE("fake_quantize and dequantize check the size of their output", "[numeric]") {

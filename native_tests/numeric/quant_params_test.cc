@@ -120,6 +120,77 @@ TEST_CASE("Channel scales of a weight", "[numeric]") {
   CHECK(refused.error().where == "channel 1");
 }
 
+Result<QuantParams> float8_params(float min, float max, Float8Scale convention) {
+  return params_from_range(NumberFormat::kFloat8E4M3Fn, Symmetry::kSymmetric, {min, max}, convention);
+}
+
+TEST_CASE("A float8 scale makes the largest magnitude 448", "[numeric][float8]") {
+  CHECK(float8_params(-1.0F, 448.0F, Float8Scale::kWholeRange).value().scale == 1.0F);
+  CHECK(float8_params(-9.0F, 3.0F, Float8Scale::kWholeRange).value().scale == 9.0F / 448.0F);
+  CHECK(float8_params(0.5F, 1.25F, Float8Scale::kWholeRange).value().scale == 1.25F / 448.0F);
+  CHECK(float8_params(-9.0F, 3.0F, Float8Scale::kWholeRange).value().zero_point == 0);
+  const float max = std::numeric_limits<float>::max();
+  CHECK(float8_params(-max, max, Float8Scale::kWholeRange).value().scale == max / 448.0F);
+  CHECK(float8_params(0.0F, 0.0F, Float8Scale::kWholeRange).value().scale == 1.0F);
+  const float tiny = std::numeric_limits<float>::min();
+  CHECK(float8_params(0.0F, tiny * 447.0F, Float8Scale::kWholeRange).value().scale == 1.0F);
+  CHECK(float8_params(0.0F, tiny * 448.0F, Float8Scale::kWholeRange).value().scale == tiny);
+}
+
+TEST_CASE("ModelOpt's float8 scale comes from an int8 scale by way of two roundings", "[numeric][float8]") {
+  // The numbers are that peer's own answers.
+  CHECK(float8_params(-1.25F, 1.0F, Float8Scale::kModelOpt).value().scale == 0.034720067F);
+  CHECK(float8_params(0.0F, 448.0F, Float8Scale::kModelOpt).value().scale == 12.4436731F);
+  CHECK(float8_params(0.0F, 0.0F, Float8Scale::kModelOpt).value().scale == 448.0F / 127.0F);
+  const float max = std::numeric_limits<float>::max();
+  const Result<QuantParams> refused = float8_params(-max, max, Float8Scale::kModelOpt);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::kTooLarge);
+  const std::vector<float> magnitudes = {1.25F, 0.0F};
+  const Result<std::vector<float>> scales =
+      symmetric_channel_scales(NumberFormat::kFloat8E4M3Fn, magnitudes, Float8Scale::kModelOpt);
+  CHECK(scales.value() == std::vector<float>{0.034720067F, 448.0F / 127.0F});
+}
+
+// Every tensor of the five graphs that ModelOpt quantized both ways: the int8 scale is the first step.
+TEST_CASE("ModelOpt's float8 scales equal its answers", "[numeric][float8][golden]") {
+  std::size_t compared = 0;
+  for (const char* graph : {"g03_res_downsample", "g05_bottleneck_identity", "g15_hardswish_op",
+                            "g29_gemm_transb1", "g35_attn_mul_mask"}) {
+    const std::string folder = std::string(HALFTONE_GOLDEN_DIR) + "/modelopt/" + graph;
+    std::ifstream int8_file(folder + "/int8_max.json");
+    std::ifstream float8_file(folder + "/fp8_max.json");
+    REQUIRE(int8_file.good());
+    REQUIRE(float8_file.good());
+    const nlohmann::json int8 = nlohmann::json::parse(int8_file)["scales"];
+    const nlohmann::json float8 = nlohmann::json::parse(float8_file)["scales"];
+    for (const auto& [tensor, wanted] : float8.items()) {
+      INFO(graph << " " << tensor);
+      const std::vector<float> from = int8[tensor].is_array() ? int8[tensor].get<std::vector<float>>()
+                                                              : std::vector{int8[tensor].get<float>()};
+      const std::vector<float> to =
+          wanted.is_array() ? wanted.get<std::vector<float>>() : std::vector{wanted.get<float>()};
+      REQUIRE(from.size() == to.size());
+      for (std::size_t i = 0; i < to.size(); ++i) {
+        // A magnitude whose int8 scale is just this one.
+        const auto magnitude = static_cast<float>(static_cast<double>(from[i]) * 127.0);
+        if (params(NumberFormat::kInt8, Symmetry::kSymmetric, -magnitude, magnitude).scale != from[i])
+          continue;
+        CHECK(float8_params(-magnitude, magnitude, Float8Scale::kModelOpt).value().scale == to[i]);
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared > 300);  // of 539; for the others no float32 magnitude was found that way
+}
+
+TEST_CASE("float8 ranges have no zero point", "[numeric][float8]") {
+  const Result<QuantParams> refused =
+      params_from_range(NumberFormat::kFloat8E4M3Fn, Symmetry::kAsymmetric, {0.0F, 1.0F});
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::kInvalidPolicy);
+}
+
 TEST_CASE("Bias codes are rounded in double, half to even", "[numeric]") {
   const std::vector<float> bias = {0.25F, 0.75F, -0.25F, 16777217.0F, 0.0F, 1.0F};
   const std::vector<float> weight = {1.0F};

@@ -7,14 +7,18 @@
 
 namespace halftone {
 
-Result<Encoding> activation_encoding(const Site& site, const MinMax& range) {
+Float8Scale float8_scale_of(const Plan& plan) {
+  return plan.match == "modelopt" ? Float8Scale::kModelOpt : Float8Scale::kWholeRange;
+}
+
+Result<Encoding> activation_encoding(const Site& site, const MinMax& range, Float8Scale float8) {
   if (range.empty()) {
     return Error{ErrorCode::kNonFinite,
                  "No value of \"" + printable(site.tensor) + "\" was observed, so it has no range.",
                  printable(site.tensor), "Calibrate with at least one sample that reaches this tensor."};
   }
   const Symmetry symmetry = site.symmetric ? Symmetry::kSymmetric : Symmetry::kAsymmetric;
-  const Result<QuantParams> params = params_from_range(site.format, symmetry, {range.min, range.max});
+  const Result<QuantParams> params = params_from_range(site.format, symmetry, {range.min, range.max}, float8);
   if (!params.ok()) {
     Error error = params.error();
     error.where = printable(site.tensor);

@@ -42,7 +42,7 @@ Result<void> add_weights(const Model& model, const Plan& plan, Encodings& encodi
                    printable(site.tensor), "Calibrate with this plan first."};
     }
     if (site.role != Role::kWeight) continue;
-    Result<Encoding> encoding = weight_encoding(model, site);
+    Result<Encoding> encoding = weight_encoding(model, site, float8_scale_of(plan));
     if (!encoding.ok()) return encoding.error();
     encodings.set(site.tensor, std::move(encoding).value());
   }

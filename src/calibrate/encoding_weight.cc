@@ -39,7 +39,7 @@ Result<GridLayout> layout_of(const Site& site, const ConstantValues& weight) {
 
 }  // namespace
 
-Result<Encoding> weight_encoding(const Model& model, const Site& site) {
+Result<Encoding> weight_encoding(const Model& model, const Site& site, Float8Scale float8) {
   const Result<ConstantValues> weight = constant_values(model, site.tensor);
   if (!weight.ok()) return weight.error();
   const Result<GridLayout> layout = layout_of(site, weight.value());
@@ -57,7 +57,7 @@ Result<Encoding> weight_encoding(const Model& model, const Site& site) {
       return non_finite_error(site, tensor_index(layout.value(), channel, range.first_non_finite));
     }
     const ValueRange values = range.has_range() ? ValueRange{range.min, range.max} : ValueRange{};
-    const Result<QuantParams> params = params_from_range(site.format, symmetry, values);
+    const Result<QuantParams> params = params_from_range(site.format, symmetry, values, float8);
     if (!params.ok()) return params.error();
     encoding.scale.push_back(params.value().scale);
     encoding.zero_point.push_back(params.value().zero_point);

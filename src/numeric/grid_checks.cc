@@ -35,11 +35,15 @@ Result<void> check_zero_points(const QuantGrid& grid) {
   const NumberFormatInfo& info = number_format_info(grid.format);
   for (std::size_t i = 0; i < grid.zero_points.size(); ++i) {
     if (grid.zero_points[i] >= info.lowest && grid.zero_points[i] <= info.highest) continue;
+    const std::string given =
+        "Zero point " + std::to_string(i) + " is " + std::to_string(grid.zero_points[i]) + ", ";
+    const std::string name(info.name);
+    if (info.kind == FormatKind::kFloat8) {
+      return Error{ErrorCode::kInvalidPolicy, given + "but " + name + " has no zero point except 0.", "",
+                   "Use 0, or an integer format."};
+    }
     return Error{
-        ErrorCode::kInvalidPolicy,
-        "Zero point " + std::to_string(i) + " is " + std::to_string(grid.zero_points[i]) +
-            ", which is no code of " + std::string(info.name) + ".",
-        "",
+        ErrorCode::kInvalidPolicy, given + "which is no code of " + name + ".", "",
         "Use a zero point from " + std::to_string(info.lowest) + " to " + std::to_string(info.highest) + "."};
   }
   return {};
@@ -80,10 +84,10 @@ Result<void> check_scale_count(const QuantGrid& grid) {
 Result<void> check_grid(const QuantGrid& grid, std::size_t elements, std::optional<std::size_t> code_bytes,
                         bool for_quantizing) {
   const NumberFormatInfo& info = number_format_info(grid.format);
-  if (info.kind != FormatKind::kInteger || (for_quantizing && !is_quantize_format(grid.format))) {
+  if (info.kind == FormatKind::kFloat32 || (for_quantizing && !is_quantize_format(grid.format))) {
     return Error{ErrorCode::kUnsupportedType,
                  std::string(info.name) + " has no codes that this operation can make or read.", "",
-                 "Choose int8, uint8, int16, uint16, int4 or uint4."};
+                 "Choose int8, uint8, int16, uint16, int4, uint4 or float8e4m3fn."};
   }
   Result<void> checked = check_layout(grid.layout, elements);
   if (!checked.ok()) return checked;

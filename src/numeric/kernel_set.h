@@ -14,10 +14,11 @@
 
 namespace halftone::numeric {
 
-// How codes lie in memory before 4-bit ones are packed: int4 uses kS8, uint4 uses kU8.
-enum class CodeStorage : std::uint8_t { kS8, kU8, kS16, kU16 };
-inline constexpr std::size_t kCodeStorageCount = 4;
-inline constexpr std::size_t kCodeStorageBytes[kCodeStorageCount] = {1, 1, 2, 2};
+// How codes lie in memory before 4-bit ones are packed (int4 uses kS8, uint4 uses kU8), and what they mean:
+// kF8 is float8e4m3fn, whose kernels look at no zero point and no bounds.
+enum class CodeStorage : std::uint8_t { kS8, kU8, kS16, kU16, kF8 };
+inline constexpr std::size_t kCodeStorageCount = 5;
+inline constexpr std::size_t kCodeStorageBytes[kCodeStorageCount] = {1, 1, 2, 2, 1};
 
 // Rows of equal length, each with its own scale and zero point.
 struct RowGrid {
@@ -46,15 +47,16 @@ struct CodeKernels {
                           const RowGrid& grid, std::uint8_t* y);
   void (*dequantize_periodic)(const std::uint8_t* codes, std::size_t count, const PeriodicGrid& grid,
                               std::uint8_t* y);
+  // Needs no storage for codes: the four integer entries share theirs.
+  void (*fake_quantize_rows)(const std::uint8_t* x, std::size_t rows, std::size_t length, const RowGrid& grid,
+                             std::uint8_t* y);
+  void (*fake_quantize_periodic)(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
+                                 std::uint8_t* y);
 };
 
 struct CodeKernelSet {
   const char* instruction_set;  // "scalar" for the reference, else Highway's name of the target
   CodeKernels by_storage[kCodeStorageCount];
-  void (*fake_quantize_rows)(const std::uint8_t* x, std::size_t rows, std::size_t length, const RowGrid& grid,
-                             std::uint8_t* y);
-  void (*fake_quantize_periodic)(const std::uint8_t* x, std::size_t count, const PeriodicGrid& grid,
-                                 std::uint8_t* y);
   // Two one-byte codes into one byte, the first in the low half; writes (count + 1) / 2 bytes, an odd tail
   // padded with 0.
   void (*pack_nibbles)(const std::uint8_t* codes, std::size_t count, std::uint8_t* packed);

@@ -8,7 +8,7 @@ namespace {
 
 // In the order of the enum. Opsets: ONNX operator changelog (QuantizeLinear and DequantizeLinear 10, 13, 19,
 // 21).
-constexpr std::array<NumberFormatInfo, 8> kFormats = {{
+constexpr std::array<NumberFormatInfo, 9> kFormats = {{
     {NumberFormat::kInt8, "int8", FormatKind::kInteger, DataType::kInt8, 8, -128, 127, 10, 10},
     {NumberFormat::kUint8, "uint8", FormatKind::kInteger, DataType::kUint8, 8, 0, 255, 10, 10},
     {NumberFormat::kInt16, "int16", FormatKind::kInteger, DataType::kInt16, 16, -32768, 32767, 21, 21},
@@ -16,6 +16,8 @@ constexpr std::array<NumberFormatInfo, 8> kFormats = {{
     {NumberFormat::kInt4, "int4", FormatKind::kInteger, DataType::kInt4, 4, -8, 7, 21, 21},
     {NumberFormat::kUint4, "uint4", FormatKind::kInteger, DataType::kUint4, 4, 0, 15, 21, 21},
     {NumberFormat::kInt32, "int32", FormatKind::kInteger, DataType::kInt32, 32, INT32_MIN, INT32_MAX, 0, 10},
+    {NumberFormat::kFloat8E4M3Fn, "float8e4m3fn", FormatKind::kFloat8, DataType::kFloat8E4M3FN, 8, 0, 0, 19,
+     19},
     {NumberFormat::kFloat32, "float32", FormatKind::kFloat32, DataType::kFloat, 32, 0, 0, 0, 0},
 }};
 
@@ -53,7 +55,7 @@ std::optional<NumberFormat> number_format_from_data_type(DataType type) {
 
 bool is_quantize_format(NumberFormat format) {
   const NumberFormatInfo& info = number_format_info(format);
-  return info.kind == FormatKind::kInteger && info.quantize_opset != 0;
+  return info.quantize_opset != 0;
 }
 
 std::optional<std::uint64_t> code_byte_count(NumberFormat format, std::uint64_t count) {

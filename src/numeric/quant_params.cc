@@ -18,7 +18,7 @@ Error not_quantizable(NumberFormat format) {
   return {
       ErrorCode::kUnsupportedType,
       "values can't be quantized to " + std::string(number_format_info(format).name) + " by QuantizeLinear.",
-      "", "Choose int8, uint8, int16, uint16, int4 or uint4."};
+      "", "Choose int8, uint8, int16, uint16, int4, uint4 or float8e4m3fn."};
 }
 
 // Subtracted in float32 because the peer does: its ranges are float32 arrays until the division.
@@ -26,6 +26,20 @@ double range_width(float min, float max) {
   const float width = max - min;
   return std::isfinite(width) ? static_cast<double>(width)
                               : static_cast<double>(max) - static_cast<double>(min);
+}
+
+constexpr double kLargestFloat8 = 448.0;
+
+// `width` is that of a range mirrored around 0.
+Result<QuantParams> float8_params(double width, Float8Scale float8) {
+  const double spread = float8 == Float8Scale::kModelOpt ? 2.0 * 127.0 : 2.0 * kLargestFloat8;
+  const double scale64 = width / spread;
+  const float scale = scale64 < kSmallestNormal ? 1.0F : static_cast<float>(scale64);
+  if (float8 == Float8Scale::kWholeRange) return QuantParams{scale, 0};
+  const float product = scale * 448.0F;
+  if (std::isfinite(product)) return QuantParams{product / 127.0F, 0};
+  return Error{ErrorCode::kTooLarge, "A range is too wide for a float8e4m3fn scale as ModelOpt makes it.", "",
+               "Use the default scale, which is smaller."};
 }
 
 }  // namespace
@@ -42,7 +56,8 @@ CodeRange spread_codes(NumberFormat format, Symmetry symmetry) {
   return codes;
 }
 
-Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, ValueRange range) {
+Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, ValueRange range,
+                                      Float8Scale float8) {
   if (!is_quantize_format(format)) return not_quantizable(format);
   if (!std::isfinite(range.min) || !std::isfinite(range.max)) {
     return Error{ErrorCode::kNonFinite, "A range has an end that is not a finite number.", "",
@@ -52,12 +67,18 @@ Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, Va
     return Error{ErrorCode::kInvalidPolicy, "A range has its minimum above its maximum.", "",
                  "Swap its two ends."};
   }
+  const bool is_float8 = number_format_info(format).kind == FormatKind::kFloat8;
+  if (is_float8 && symmetry == Symmetry::kAsymmetric) {
+    return Error{ErrorCode::kInvalidPolicy, "float8e4m3fn has no zero point, so a range for it is symmetric.",
+                 "", "Make the site symmetric, or choose an integer format."};
+  }
   float min = std::min(range.min, 0.0F);
   float max = std::max(range.max, 0.0F);
   if (symmetry == Symmetry::kSymmetric) {
     max = std::max(-min, max);
     min = -max;
   }
+  if (is_float8) return float8_params(range_width(min, max), float8);
   const CodeRange codes = spread_codes(format, symmetry);
   const double lowest = codes.lowest;
   const double highest = codes.highest;
@@ -69,12 +90,14 @@ Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, Va
                      std::clamp(round_to_code(zero_point), codes.lowest, codes.highest)};
 }
 
-Result<std::vector<float>> symmetric_channel_scales(NumberFormat format, std::span<const float> magnitudes) {
+Result<std::vector<float>> symmetric_channel_scales(NumberFormat format, std::span<const float> magnitudes,
+                                                    Float8Scale float8) {
   std::vector<float> scales;
   scales.reserve(magnitudes.size());
   for (std::size_t channel = 0; channel < magnitudes.size(); ++channel) {
     const float magnitude = magnitudes[channel];
-    Result<QuantParams> params = params_from_range(format, Symmetry::kSymmetric, {-magnitude, magnitude});
+    Result<QuantParams> params =
+        params_from_range(format, Symmetry::kSymmetric, {-magnitude, magnitude}, float8);
     if (!params.ok()) {
       Error error = params.error();
       error.where = "channel " + std::to_string(channel);

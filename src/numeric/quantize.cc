@@ -13,7 +13,6 @@ namespace halftone {
 namespace {
 
 using numeric::CodeKernels;
-using numeric::CodeKernelSet;
 using numeric::CodeStorage;
 using numeric::PeriodicGrid;
 using numeric::RowGrid;
@@ -24,6 +23,7 @@ constexpr std::size_t kNibbleBuffer = 4096;
 
 CodeStorage storage_of(NumberFormat format) {
   const NumberFormatInfo& info = number_format_info(format);
+  if (info.kind == FormatKind::kFloat8) return CodeStorage::kF8;
   if (info.bits == 16) return info.lowest < 0 ? CodeStorage::kS16 : CodeStorage::kU16;
   return info.lowest < 0 ? CodeStorage::kS8 : CodeStorage::kU8;
 }
@@ -176,8 +176,8 @@ class NibbleDequantizeVisitor final : public numeric::PieceVisitor {
 
 class FakeQuantizeVisitor final : public numeric::PieceVisitor {
  public:
-  FakeQuantizeVisitor(FloatView x, MutableFloatView y)
-      : kernels_(numeric::simd_code_kernels()), x_(x.bytes()), y_(y.bytes()) {}
+  FakeQuantizeVisitor(FloatView x, CodeStorage storage, MutableFloatView y)
+      : kernels_(kernels_of(storage)), x_(x.bytes()), y_(y.bytes()) {}
 
   std::size_t room() override { return kUnlimited; }
   void rows(std::size_t rows, std::size_t length, const RowGrid& grid) override {
@@ -195,7 +195,7 @@ class FakeQuantizeVisitor final : public numeric::PieceVisitor {
     y_ += count * sizeof(float);
   }
 
-  const CodeKernelSet& kernels_;
+  const CodeKernels& kernels_;
   const std::uint8_t* x_;
   std::uint8_t* y_;
 };
@@ -258,7 +258,7 @@ Result<void> fake_quantize(FloatView x, const QuantGrid& grid, MutableFloatView 
   Result<void> checked = check_grid(grid, x.size(), std::nullopt, true);
   if (checked.ok()) checked = check_layout(grid.layout, y.size());
   if (!checked.ok()) return checked;
-  FakeQuantizeVisitor visitor(x, y);
+  FakeQuantizeVisitor visitor(x, storage_of(grid.format), y);
   walk_grid(grid, visitor);
   return {};
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "numeric/kernel_set.h"
+#include "numeric/reference_float8.h"
 
 namespace halftone::numeric {
 namespace {
@@ -120,19 +121,20 @@ void unpack_nibbles(const std::uint8_t* packed, std::size_t count, bool sign_ext
 
 template <typename T>
 constexpr CodeKernels kernels_for() {
-  return {quantize_rows<T>, quantize_periodic<T>, dequantize_rows<T>, dequantize_periodic<T>};
+  return {quantize_rows<T>,       quantize_periodic<T>, dequantize_rows<T>,
+          dequantize_periodic<T>, fake_quantize_rows,   fake_quantize_periodic};
 }
-
-constexpr CodeKernelSet kReference = {"scalar",
-                                      {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(),
-                                       kernels_for<std::int16_t>(), kernels_for<std::uint16_t>()},
-                                      fake_quantize_rows,
-                                      fake_quantize_periodic,
-                                      pack_nibbles,
-                                      unpack_nibbles};
 
 }  // namespace
 
-const CodeKernelSet& reference_code_kernels() { return kReference; }
+const CodeKernelSet& reference_code_kernels() {
+  static const CodeKernelSet kReference = {
+      "scalar",
+      {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(), kernels_for<std::int16_t>(),
+       kernels_for<std::uint16_t>(), reference_float8_kernels()},
+      pack_nibbles,
+      unpack_nibbles};
+  return kReference;
+}
 
 }  // namespace halftone::numeric

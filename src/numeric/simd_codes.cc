@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "numeric/kernel_set.h"
+#include "numeric/simd_float8.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halftone::numeric {
@@ -395,19 +396,19 @@ void unpack_nibbles(const std::uint8_t* packed, std::size_t count, bool sign_ext
 
 template <typename T>
 constexpr CodeKernels kernels_for() {
-  return {quantize_rows<T>, quantize_periodic<T>, dequantize_rows<T>, dequantize_periodic<T>};
+  return {quantize_rows<T>,       quantize_periodic<T>, dequantize_rows<T>,
+          dequantize_periodic<T>, fake_quantize_rows,   fake_quantize_periodic};
 }
 
 }  // namespace
 
 const CodeKernelSet* code_kernels() {
-  static const CodeKernelSet kSet = {hwy::TargetName(HWY_TARGET),
-                                     {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(),
-                                      kernels_for<std::int16_t>(), kernels_for<std::uint16_t>()},
-                                     fake_quantize_rows,
-                                     fake_quantize_periodic,
-                                     pack_nibbles,
-                                     unpack_nibbles};
+  static const CodeKernelSet kSet = {
+      hwy::TargetName(HWY_TARGET),
+      {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(), kernels_for<std::int16_t>(),
+       kernels_for<std::uint16_t>(), float8_kernels()},
+      pack_nibbles,
+      unpack_nibbles};
   return &kSet;
 }
 

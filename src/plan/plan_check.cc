@@ -90,6 +90,8 @@ class PlanChecker {
     if (site.role == Role::kActivation && number_format_info(site.format).bits < 8) {
       return misfit(site, "can't be " + format + ": activations need 8 or 16 bits");
     }
+    if (number_format_info(site.format).kind == FormatKind::kFloat8 && !site.symmetric)
+      return misfit(site, "is asymmetric, but " + format + " has no zero point");
     if (site.scale_group) return misfit(site, "belongs to a scale group, which this version doesn't support");
     if (site.granularity == Granularity::kBlock)
       return misfit(site, "has scales per block, which this version doesn't support");

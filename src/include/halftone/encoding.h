@@ -13,6 +13,7 @@
 #include "halftone/number_format.h"
 #include "halftone/observer.h"
 #include "halftone/plan.h"
+#include "halftone/quant_params.h"
 #include "halftone/result.h"
 
 namespace halftone {
@@ -21,7 +22,7 @@ struct Encoding {
   NumberFormat format = NumberFormat::kUint8;
   std::int32_t axis = -1;                // -1: one scale for the tensor
   std::vector<float> scale;              // > 0, finite; normal but for a bias's
-  std::vector<std::int32_t> zero_point;  // same length as scale
+  std::vector<std::int32_t> zero_point;  // same length as scale; all 0 for float8e4m3fn
   std::vector<float> min;                // the range that was asked for, same length; for a bias: empty
   std::vector<float> max;
 };
@@ -40,15 +41,21 @@ class Encodings {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
+// How the float8 scales of a plan are made: as ModelOpt where the plan matches that peer, else over the whole
+// range.
+Float8Scale float8_scale_of(const Plan& plan);
+
 // The encoding of an activation site for an observed range. Source: spec of onnxruntime.quantization
 // (float64, then float32). Errors: kNonFinite if the range is empty, NaN or infinite, with the tensor in
-// `where`.
-Result<Encoding> activation_encoding(const Site& site, const MinMax& range);
+// `where`. `float8` matters to float8e4m3fn only.
+Result<Encoding> activation_encoding(const Site& site, const MinMax& range,
+                                     Float8Scale float8 = Float8Scale::kWholeRange);
 
 // The encoding of a weight site, from the weight's own values (one pass). Errors: kNonFinite with the tensor
 // and the index of the first NaN or infinity; kUnsupportedType; kInvalidPolicy for an axis that the weight
 // doesn't have.
-Result<Encoding> weight_encoding(const Model& model, const Site& site);
+Result<Encoding> weight_encoding(const Model& model, const Site& site,
+                                 Float8Scale float8 = Float8Scale::kWholeRange);
 
 // The int32 encoding of a bias: scale = float32(s_x * s_w), no zero point, no range. Errors: kInvalidState if
 // one of the two encodings is missing; kInvalidPolicy if a code would pass 2^31 (the caller then leaves the

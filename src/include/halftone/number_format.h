@@ -16,10 +16,21 @@
 
 namespace halftone {
 
-enum class NumberFormat : std::uint8_t { kInt8, kUint8, kInt16, kUint16, kInt4, kUint4, kInt32, kFloat32 };
+enum class NumberFormat : std::uint8_t {
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt4,
+  kUint4,
+  kInt32,
+  kFloat8E4M3Fn,
+  kFloat32,
+};
 
 enum class FormatKind : std::uint8_t {
   kInteger,  // real = (code - zero_point) * scale
+  kFloat8,   // real = (what the code means as a float of 8 bits) * scale; no zero point but 0
   kFloat32,  // the real number itself: the format of a tensor that is not quantized
 };
 
@@ -47,8 +58,8 @@ std::optional<NumberFormat> number_format_from_name(std::string_view name);
 // nullopt for element types that are no number format here (int64, bool, float16, …).
 std::optional<NumberFormat> number_format_from_data_type(DataType type);
 
-// True for the integer formats that QuantizeLinear can produce: all of them but int32, which is for biases
-// only.
+// True for the formats that QuantizeLinear can produce: all of them but int32, which is for biases only, and
+// float32, which is no quantized format. Their kind is kInteger or kFloat8.
 bool is_quantize_format(NumberFormat format);
 
 // Bytes that `count` codes take when packed; an odd number of 4-bit codes takes one half-used byte. 0 for

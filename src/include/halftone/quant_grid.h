@@ -11,6 +11,10 @@
 //
 // NaN gives the lowest code (onnxruntime in WebAssembly gives 0 instead), +-infinity saturates. There is no
 // flush to zero: denormal values and scales count.
+//
+// float8e4m3fn rounds x / scale to the nearest of its values, half to the even code, and saturates at +-448
+// (infinity too), as QuantizeLinear with saturate = 1; its codes keep the sign of zero, and NaN is NaN both
+// ways, with the sign of x. Dequantizing multiplies the code's value with the scale, rounded once.
 // Threading: plain functions. Ownership: views only.
 #pragma once
 
@@ -68,10 +72,10 @@ Result<QuantGrid> quant_grid(NumberFormat format, std::span<const std::int64_t> 
                              std::span<const std::int32_t> zero_points, std::int64_t block_size = 0);
 
 // Errors of the three functions below, checked in this order, before anything is written:
-//   kUnsupportedType  the format has no integer codes (quantize and fake_quantize: or is int32)
+//   kUnsupportedType  the format has no codes (quantize and fake_quantize: or is int32)
 //   kShapeMismatch    wrong number of elements, bytes, scales or zero points; the message has both numbers
 //   kInvalidPolicy    a scale that is not finite and positive (denormals are fine), or a zero point that is
-//                     no code of the format
+//                     no code of the format (float8e4m3fn: that is not 0)
 // Zero elements are fine and write nothing.
 
 // `codes` has code_byte_count(format, x.size()) bytes. Precondition: it doesn't overlap x.
