@@ -107,7 +107,19 @@ TEST_CASE("Weight scales come from the weight, channel by channel", "[calibrate]
   CHECK(scales().scale == std::vector<float>{static_cast<float>(4.0 / 15.0)});
 
   site.granularity = Granularity::kChannel;
+  site.axis = 1;
+  site.format = NumberFormat::kFloat8E4M3Fn;
+  CHECK(scales().scale == std::vector<float>{2.0F / 448.0F, 1.0F, 0.5F / 448.0F});
+  CHECK(scales().zero_point == std::vector<std::int32_t>{0, 0, 0});
+  const auto as_peer = [](double magnitude) {
+    const auto int8_scale = static_cast<float>(2.0 * magnitude / 254.0);
+    return int8_scale * 448.0F / 127.0F;
+  };
+  CHECK(weight_encoding(*model, site, Float8Scale::kModelOpt).value().scale ==
+        std::vector<float>{as_peer(2.0), 448.0F / 127.0F, as_peer(0.5)});
+
   site.axis = 2;
+  site.format = NumberFormat::kInt4;
   const Result<Encoding> wrong_axis = weight_encoding(*model, site);
   REQUIRE_FALSE(wrong_axis.ok());
   CHECK(wrong_axis.error().code == ErrorCode::kInvalidPolicy);

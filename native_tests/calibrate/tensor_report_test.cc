@@ -66,6 +66,22 @@ TEST_CASE("a tensor report uses each channel's own scale", "[calibrate]") {
   CHECK(reporter.report().clipped == 0.25);
 }
 
+TEST_CASE("a tensor report knows how far float8 reaches", "[calibrate][float8]") {
+  Encoding encoding = int8_tensor(0.5F);
+  encoding.format = NumberFormat::kFloat8E4M3Fn;
+  TensorReporter reporter = made({-300.0F, 300.0F}, 4, encoding);
+  // 448 and half of the last step, 16, at a scale of 0.5: 232.
+  const std::vector<float> values = {224.0F, 232.0F, 232.5F, -231.0F, -232.5F, 0.0F, 1.0F, 17.0F};
+  REQUIRE(reporter.add(std::span<const float>(values), std::vector<std::int64_t>{8}).ok());
+  CHECK(reporter.report().clipped == 0.25);
+  // Exact: 224, 0 and 1. 17 is at the midpoint of 16 and 18 (codes 0x60 and 0x61).
+  const double noise = 8.0 * 8.0 + 8.5 * 8.5 + 7.0 * 7.0 + 8.5 * 8.5 + 1.0;
+  double signal = 0;
+  for (const float value : values) signal += static_cast<double>(value) * static_cast<double>(value);
+  REQUIRE(reporter.report().sqnr.has_value());
+  CHECK(*reporter.report().sqnr == Catch::Approx(10 * std::log10(signal / noise)).epsilon(1e-12));
+}
+
 TEST_CASE("a tensor report of equal values has them all in its first bin", "[calibrate]") {
   TensorReporter reporter = made({2.0F, 2.0F}, 3, std::nullopt);
   const std::vector<float> values = {2.0F, 2.0F};

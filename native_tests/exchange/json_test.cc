@@ -109,6 +109,8 @@ TEST_CASE("Encodings survive their file bit for bit, in order", "[exchange]") {
   encodings.set("z", Encoding{NumberFormat::kUint8, -1, {0.1F}, {128}, {-1.5F}, {2.5F}});
   encodings.set("a", Encoding{NumberFormat::kInt8, 1, {1.0F / 3.0F, 1e-30F}, {0, 0}, {-1, -2}, {1, 2}});
   encodings.set("bias", Encoding{NumberFormat::kInt32, 0, {3e-40F, 1e-5F}, {0, 0}, {}, {}});
+  encodings.set("f8",
+                Encoding{NumberFormat::kFloat8E4M3Fn, 0, {0.034720067F, 1.0F}, {0, 0}, {-1.25F, 0}, {1, 0}});
   const std::string text = encodings_to_json(encodings, kFile, "minmax", 8);
   const Result<Encodings> back = encodings_from_json(text);
   REQUIRE(back.ok());
@@ -116,6 +118,9 @@ TEST_CASE("Encodings survive their file bit for bit, in order", "[exchange]") {
   CHECK(back.value().all()[0].first == "z");
   CHECK(back.value().find("a")->scale == encodings.find("a")->scale);
   CHECK(back.value().find("bias")->scale == encodings.find("bias")->scale);
+  CHECK(back.value().find("f8")->format == NumberFormat::kFloat8E4M3Fn);
+  CHECK(back.value().find("f8")->scale == encodings.find("f8")->scale);
+  CHECK(text.find("\"float8e4m3fn\"") != std::string::npos);
   CHECK(back.value().find("missing") == nullptr);
 }
 

@@ -56,6 +56,8 @@ TEST_CASE("A plan that doesn't fit the model is refused with the site and the re
              "can't be stored as int32"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").format = NumberFormat::kUint4; }),
              "activations need 8 or 16 bits"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").format = NumberFormat::kFloat8E4M3Fn; }),
+             "asymmetric, but float8e4m3fn has no zero point"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "b1").format = NumberFormat::kInt8; }),
              "can't be stored as int8 in the role of bias"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").axis = 4; }),

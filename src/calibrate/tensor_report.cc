@@ -10,23 +10,30 @@ namespace {
 
 constexpr std::size_t kMostBins = 65536;
 
-// The real numbers that an encoding's lowest and highest code stand for.
+// The real numbers that an encoding's lowest and highest code stand for, and half the step next to them: what
+// is that near is rounded, not clipped.
 struct Reach {
   float lowest;
   float highest;
+  float half_step;
 };
+
+// float8e4m3fn at scale 1: the largest code, and half its distance from the one before, 416.
+constexpr float kLargestFloat8 = 448.0F;
+constexpr float kHalfStepFloat8 = 16.0F;
 
 Reach reach_of(const QuantGrid& grid, std::size_t scale_index) {
   const NumberFormatInfo& format = number_format_info(grid.format);
-  const std::int64_t zero = grid.zero_points.empty() ? 0 : grid.zero_points[scale_index];
   const float scale = grid.scales[scale_index];
-  return {static_cast<float>(format.lowest - zero) * scale,
-          static_cast<float>(format.highest - zero) * scale};
+  if (format.kind == FormatKind::kFloat8)
+    return {-kLargestFloat8 * scale, kLargestFloat8 * scale, kHalfStepFloat8 * scale};
+  const std::int64_t zero = grid.zero_points.empty() ? 0 : grid.zero_points[scale_index];
+  return {static_cast<float>(format.lowest - zero) * scale, static_cast<float>(format.highest - zero) * scale,
+          scale / 2};
 }
 
-// A value within half a step of the last code is rounded, not clipped.
-bool outside(float value, Reach reach, float half_step) {
-  return value < reach.lowest - half_step || value > reach.highest + half_step;
+bool outside(float value, Reach reach) {
+  return value < reach.lowest - reach.half_step || value > reach.highest + reach.half_step;
 }
 
 std::uint64_t count_clipped(FloatView values, const QuantGrid& grid) {
@@ -35,9 +42,8 @@ std::uint64_t count_clipped(FloatView values, const QuantGrid& grid) {
   for (std::size_t outer = 0; outer < grid.layout.outer; ++outer) {
     for (std::size_t channel = 0; channel < grid.layout.channels; ++channel) {
       const Reach reach = reach_of(grid, channel);
-      const float half_step = grid.scales[channel] / 2;
       for (std::size_t inner = 0; inner < grid.layout.inner; ++inner, ++index) {
-        if (outside(values[index], reach, half_step)) ++clipped;
+        if (outside(values[index], reach)) ++clipped;
       }
     }
   }

@@ -40,7 +40,16 @@ export interface Cancellable {
   onProgress?: (progress: Progress) => void;
 }
 
-export type FormatName = 'int4' | 'uint4' | 'int8' | 'uint8' | 'int16' | 'uint16' | 'int32' | 'float32';
+export type FormatName =
+  | 'int4'
+  | 'uint4'
+  | 'int8'
+  | 'uint8'
+  | 'int16'
+  | 'uint16'
+  | 'int32'
+  | 'float8e4m3fn'
+  | 'float32';
 export type TargetName = 'onnxruntime';
 
 export interface PlanOptions {
