@@ -17,16 +17,16 @@ Error bad_argument(std::string message) {
   return Error{ErrorCode::kInvalidState, std::move(message), "", ""};
 }
 
-Result<NumberFormat> format_option(const val& options, const char* key, NumberFormat otherwise) {
+Result<std::optional<NumberFormat>> format_option(const val& options, const char* key) {
   const val given = options[key];
-  if (given.isUndefined() || given.isNull()) return otherwise;
+  if (given.isUndefined() || given.isNull()) return std::optional<NumberFormat>();
   const std::string name = given.as<std::string>();
   const std::optional<NumberFormat> format = number_format_from_name(name);
   if (!format) {
     return Error{ErrorCode::kInvalidPolicy, "There is no number format \"" + printable(name) + "\".", key,
-                 "Use one of int8, uint8, int16, uint16, int4, uint4."};
+                 "Use one of int8, uint8, int16, uint16, int4, uint4, float8e4m3fn."};
   }
-  return *format;
+  return format;
 }
 
 bool bool_option(const val& options, const char* key, bool otherwise) {
@@ -38,6 +38,30 @@ std::vector<std::string> list_option(const val& options, const char* key) {
   const val given = options[key];
   if (given.isUndefined() || given.isNull()) return {};
   return strings_from_js(given);
+}
+
+Result<PlanOptions> with_tensorrt_options(const val& options, PlanOptions parsed) {
+  const val match = options["match"];
+  if (!match.isUndefined() && !match.isNull()) parsed.match = match.as<std::string>();
+  parsed.dla = bool_option(options, "dla", parsed.dla);
+  parsed.raw_excluded = bool_option(options, "rawExcluded", parsed.raw_excluded);
+  parsed.float_weights = bool_option(options, "floatWeights", parsed.float_weights);
+  parsed.direct_io = bool_option(options, "directIo", parsed.direct_io);
+  parsed.concat_groups = bool_option(options, "concatGroups", parsed.concat_groups);
+  const val shapes = options["sampleShapes"];  // [["tensor", [1, 3, 224, 224]], …]
+  if (shapes.isUndefined() || shapes.isNull()) return parsed;
+  const std::size_t count = shapes["length"].as<std::size_t>();
+  for (std::size_t i = 0; i < count; ++i) {
+    const val dims = shapes[i][1];
+    std::vector<std::int64_t> shape;
+    for (std::size_t axis = 0; axis < dims["length"].as<std::size_t>(); ++axis) {
+      const Result<std::uint64_t> dimension = size_from_js(dims[axis].as<double>());
+      if (!dimension.ok()) return dimension.error();
+      shape.push_back(static_cast<std::int64_t>(dimension.value()));
+    }
+    parsed.sample_shapes.emplace_back(shapes[i][0].as<std::string>(), std::move(shape));
+  }
+  return parsed;
 }
 
 }  // namespace
@@ -148,17 +172,18 @@ Result<PlanOptions> plan_options_from_js(const val& options) {
     if (!known.ok()) return known.error();
     parsed.target = known.value();
   }
-  const Result<NumberFormat> activations = format_option(options, "activations", parsed.activations);
+  const Result<std::optional<NumberFormat>> activations = format_option(options, "activations");
   if (!activations.ok()) return activations.error();
-  const Result<NumberFormat> weights = format_option(options, "weights", parsed.weights);
+  const Result<std::optional<NumberFormat>> weights = format_option(options, "weights");
   if (!weights.ok()) return weights.error();
   parsed.activations = activations.value();
   parsed.weights = weights.value();
   parsed.per_channel = bool_option(options, "perChannel", parsed.per_channel);
-  parsed.activations_symmetric = bool_option(options, "activationsSymmetric", parsed.activations_symmetric);
+  const val symmetric = options["activationsSymmetric"];
+  if (symmetric.isTrue() || symmetric.isFalse()) parsed.activations_symmetric = symmetric.isTrue();
   parsed.include = list_option(options, "include");
   parsed.exclude = list_option(options, "exclude");
-  return parsed;
+  return with_tensorrt_options(options, std::move(parsed));
 }
 
 Result<std::optional<Encoding>> encoding_from_json(const std::string& json) {

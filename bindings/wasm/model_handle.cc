@@ -89,8 +89,9 @@ Site extra_site(const std::string& tensor, const PlanOptions& options) {
   Site site;
   site.tensor = tensor;
   site.quantized = true;
-  site.format = options.activations;
-  site.symmetric = options.activations_symmetric;
+  site.format = options.activations.value_or(NumberFormat::kUint8);
+  site.symmetric = options.activations_symmetric.value_or(false) ||
+                   number_format_info(site.format).kind == FormatKind::kFloat8;
   return site;
 }
 
@@ -99,7 +100,8 @@ Result<Encodings> encodings_of(const Model& model, Plan& plan, std::span<const s
   Encodings encodings;
   const auto add = [&](const Site& site) -> Result<void> {
     const auto range = ranges.find(site.tensor);
-    Result<Encoding> encoding = activation_encoding(site, range == ranges.end() ? MinMax{} : range->second);
+    Result<Encoding> encoding =
+        activation_encoding(site, range == ranges.end() ? MinMax{} : range->second, float8_scale_of(plan));
     if (!encoding.ok()) return encoding.error();
     encodings.set(site.tensor, std::move(encoding).value());
     return {};

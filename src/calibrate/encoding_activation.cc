@@ -11,7 +11,8 @@ Float8Scale float8_scale_of(const Plan& plan) {
   return plan.match == "modelopt" ? Float8Scale::kModelOpt : Float8Scale::kWholeRange;
 }
 
-Result<Encoding> activation_encoding(const Site& site, const MinMax& range, Float8Scale float8) {
+Result<Encoding> activation_encoding(const Site& site, const MinMax& observed, Float8Scale float8) {
+  const MinMax range = site.fixed_range ? MinMax{site.fixed_range->min, site.fixed_range->max} : observed;
   if (range.empty()) {
     return Error{ErrorCode::kNonFinite,
                  "No value of \"" + printable(site.tensor) + "\" was observed, so it has no range.",

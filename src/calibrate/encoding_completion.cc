@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calibrate/bias_fit.h"
+#include "calibrate/scale_groups.h"
 
 namespace halftone {
 namespace {
@@ -69,6 +70,7 @@ Encodings in_site_order(const Plan& plan, const Encodings& encodings) {
 
 Result<void> complete_encodings(const Model& model, Plan& plan, Encodings& encodings) {
   Result<void> added = add_weights(model, plan, encodings);
+  if (added.ok()) added = share_group_scales(plan, encodings);
   if (!added.ok()) return added;
   InputRows rows;
   for (Site& site : plan.sites) {

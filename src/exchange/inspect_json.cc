@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "exchange/json_text.h"
 #include "halftone/exchange.h"
+#include "plan/targets.h"
 
 namespace halftone {
 namespace {
@@ -55,11 +57,13 @@ Json operators_json(const Graph& graph) {
 // What each target would do by default. A model that a target refuses gets the reason as a warning instead.
 Json targets_json(const Model& model, std::vector<Warning>& warnings) {
   Json json = Json::object();
-  for (const Target target : {Target::kOnnxRuntime}) {
+  std::set<std::string> refusals;
+  for (const TargetRules* rules : all_target_rules()) {
     PlanOptions options;
-    options.target = target;
+    options.target = rules->target;
     const Result<Plan> plan = make_plan(model, options);
     if (!plan.ok()) {
+      if (!refusals.insert(plan.error().message).second) continue;
       warnings.push_back(
           Warning{std::string(error_code_name(plan.error().code)), plan.error().message, plan.error().where});
       continue;
@@ -67,7 +71,7 @@ Json targets_json(const Model& model, std::vector<Warning>& warnings) {
     const std::vector<Site>& sites = plan.value().sites;
     const auto quantized =
         std::count_if(sites.begin(), sites.end(), [](const Site& site) { return site.quantized; });
-    json[std::string(target_name(target))] = Json{{"sites", sites.size()}, {"quantized", quantized}};
+    json[std::string(rules->name)] = Json{{"sites", sites.size()}, {"quantized", quantized}};
   }
   return json;
 }

@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "exchange/json_text.h"
 #include "halftone/exchange.h"
 #include "plan/opset_needed.h"
+#include "plan/targets.h"
 
 namespace halftone {
 namespace {
@@ -16,13 +18,29 @@ Json optional_text(const std::optional<std::string>& text) { return text ? Json(
 
 std::string_view format_name(NumberFormat format) { return number_format_info(format).name; }
 
+Json shapes_json(const PlanOptions& options) {
+  Json shapes = Json::array();
+  for (const auto& [tensor, shape] : options.sample_shapes)
+    shapes.push_back(Json{{"tensor", tensor}, {"shape", shape}});
+  return shapes;
+}
+
 Json options_json(const PlanOptions& options) {
-  return Json{{"activations", format_name(options.activations)},
-              {"weights", format_name(options.weights)},
-              {"activations_symmetric", options.activations_symmetric},
-              {"per_channel", options.per_channel},
-              {"include", options.include},
-              {"exclude", options.exclude}};
+  const TargetFormats formats = target_rules(options.target).formats(options);
+  Json json{{"activations", format_name(formats.activations)},
+            {"weights", format_name(formats.weights)},
+            {"activations_symmetric", formats.activations_symmetric},
+            {"per_channel", options.per_channel},
+            {"include", options.include},
+            {"exclude", options.exclude}};
+  if (options.target != Target::kTensorRT) return json;
+  json["dla"] = options.dla;
+  json["raw_excluded"] = options.raw_excluded;
+  json["float_weights"] = options.float_weights;
+  json["direct_io"] = options.direct_io;
+  json["concat_groups"] = options.concat_groups;
+  json["sample_shapes"] = shapes_json(options);
+  return json;
 }
 
 Json site_json(const Site& site) {
@@ -41,6 +59,9 @@ Json site_json(const Site& site) {
             {"rule", site.rule},
             {"why", site.why},
             {"consumers", std::move(consumers)}};
+  if (site.fixed_range)
+    json["fixed_range"] = Json::array({float_json(site.fixed_range->min), float_json(site.fixed_range->max)});
+  if (site.serves_output) json["serves_output"] = true;
   if (site.bias_of)
     json["bias_of"] = Json{{"activation", site.bias_of->activation}, {"weight", site.bias_of->weight}};
   return json;
@@ -61,17 +82,40 @@ constexpr std::array<Role, 3> kRoles = {Role::kActivation, Role::kWeight, Role::
 constexpr std::array<Granularity, 3> kGranularities = {Granularity::kTensor, Granularity::kChannel,
                                                        Granularity::kBlock};
 
+void read_shapes(JsonReader& options, PlanOptions& into) {
+  for (JsonReader& entry : options.list("sample_shapes")) {
+    const std::vector<std::int32_t> shape = entry.integers("shape");
+    into.sample_shapes.emplace_back(entry.text("tensor"),
+                                    std::vector<std::int64_t>(shape.begin(), shape.end()));
+  }
+}
+
 PlanOptions read_options(JsonReader& reader) {
   PlanOptions options;
   if (!reader.has("options")) return options;
   JsonReader part = reader.object("options");
   if (part.has("activations")) options.activations = part.format("activations");
   if (part.has("weights")) options.weights = part.format("weights");
-  options.activations_symmetric = part.boolean_or("activations_symmetric", options.activations_symmetric);
+  if (part.has("activations_symmetric"))
+    options.activations_symmetric = part.boolean("activations_symmetric");
   options.per_channel = part.boolean_or("per_channel", options.per_channel);
   if (part.has("include")) options.include = part.texts("include");
   if (part.has("exclude")) options.exclude = part.texts("exclude");
+  options.dla = part.boolean_or("dla", options.dla);
+  options.raw_excluded = part.boolean_or("raw_excluded", options.raw_excluded);
+  options.float_weights = part.boolean_or("float_weights", options.float_weights);
+  options.direct_io = part.boolean_or("direct_io", options.direct_io);
+  options.concat_groups = part.boolean_or("concat_groups", options.concat_groups);
+  if (part.has("sample_shapes")) read_shapes(part, options);
   return options;
+}
+
+ValueRange read_range(JsonReader& site) {
+  const std::vector<float> ends = site.floats("fixed_range");
+  if (ends.size() == 2 && std::isfinite(ends[0]) && std::isfinite(ends[1]) && ends[0] <= ends[1])
+    return {ends[0], ends[1]};
+  site.fail("fixed_range", "is not a pair of numbers, the smaller one first");
+  return {};
 }
 
 Site read_site(JsonReader reader) {
@@ -85,6 +129,8 @@ Site read_site(JsonReader reader) {
   site.block_size = reader.integer_or("block_size", 0, 0, std::int64_t{1} << 40);
   site.symmetric = reader.boolean_or("symmetric", false);
   site.scale_group = reader.optional_text("scale_group");
+  if (reader.has("fixed_range")) site.fixed_range = read_range(reader);
+  site.serves_output = reader.boolean_or("serves_output", false);
   site.rule = reader.text_or("rule", "edited");
   site.why = reader.text_or("why", "Set in a plan file.");
   for (JsonReader& pair : reader.list("consumers")) {
@@ -148,6 +194,7 @@ Result<Plan> plan_from_json(std::string_view json) {
   if (!known.ok()) return known.error();
   plan.target = known.value();
   plan.options.target = known.value();
+  plan.options.match = plan.match;
   plan.opset_needed = opset_needed_for(plan.sites);
   return plan;
 }

@@ -84,6 +84,7 @@ class EditApplication {
     remove_initializers();
     add_initializers();
     remove_declarations();
+    change_types();
     add_outputs();
     set_metadata();
     if (auto raised = raise_ir_version(data_->skeleton, needed_ir_))
@@ -116,6 +117,12 @@ class EditApplication {
                                         [this](const auto& attribute) { return has_node(attribute.node); });
     const bool removed = std::all_of(record_.removed.begin(), record_.removed.end(),
                                      [this](NodeId id) { return has_node(id); });
+    const bool retyped =
+        std::all_of(record_.retyped.begin(), record_.retyped.end(), [this](const auto& change) {
+          return change.first >= 0 && static_cast<std::size_t>(change.first) < graph_.tensors().size() &&
+                 (graph_.tensor(change.first).graph_input || graph_.tensor(change.first).graph_output);
+        });
+    if (!retyped) return bad_edit("changes the type of something that is no input or output of the graph");
     return places && attributes && removed ? Result<void>() : bad_edit("names a node that doesn't exist");
   }
 
@@ -211,6 +218,20 @@ class EditApplication {
     keep_if(*proto().mutable_value_info(), [&](const auto& info) { return exists(info.name()); });
     keep_if(*proto().mutable_quantization_annotation(),
             [&](const auto& note) { return exists(note.tensor_name()); });
+  }
+
+  void change_types() {
+    if (record_.retyped.empty()) return;
+    for (const auto& [tensor, type] : record_.retyped) derivation_.retyped[graph_.tensor(tensor).name] = type;
+    for (auto* values : {proto().mutable_input(), proto().mutable_output(), proto().mutable_value_info()}) {
+      for (onnx::ValueInfoProto& value : *values) {
+        const auto change = derivation_.retyped.find(value.name());
+        if (change == derivation_.retyped.end() || !value.type().has_tensor_type()) continue;
+        value.mutable_type()->mutable_tensor_type()->set_elem_type(static_cast<std::int32_t>(change->second));
+      }
+    }
+    for (const auto& [name, type] : derivation_.retyped)
+      needed_ir_ = std::max(needed_ir_, ir_version_of(type));
   }
 
   void add_outputs() {

@@ -78,6 +78,10 @@ void ModelEditor::add_graph_output(OutputDeclaration output) {
   state_->record.outputs.push_back(std::move(output));
 }
 
+void ModelEditor::set_element_type(TensorId tensor, DataType type) {
+  state_->record.retyped.emplace_back(tensor, type);
+}
+
 void ModelEditor::set_metadata(std::string key, std::string value) {
   state_->record.metadata.emplace_back(std::move(key), std::move(value));
 }

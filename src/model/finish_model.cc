@@ -33,6 +33,8 @@ void carry_types(const Graph& base, const Derivation& derivation, Graph::Parts& 
     if (id == kNone) continue;
     tensor.type = base.tensor(id).type;
     tensor.shape = base.tensor(id).shape;
+    if (const auto changed = derivation.retyped.find(tensor.name); changed != derivation.retyped.end())
+      tensor.type = changed->second;
   }
 }
 

@@ -51,6 +51,8 @@ struct Derivation {
   std::vector<bool> inferred_nodes;  // one flag a node of the new skeleton
   std::unordered_map<std::string, TensorId>
       renamed;  // new name -> tensor of the base graph with the same content
+  std::unordered_map<std::string, DataType> retyped =
+      {};  // graph inputs and outputs with another element type
 };
 Result<std::shared_ptr<const Model>> finish_derived(std::shared_ptr<ModelData> data, const ModelData& base,
                                                     const Derivation& derivation);

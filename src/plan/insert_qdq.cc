@@ -1,7 +1,9 @@
 // The deployable model: Q/DQ pairs, integer weights, and where it came from.
+#include <cstdio>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "halftone/rewrite.h"
@@ -32,6 +34,22 @@ Result<void> check_bias_scales(const Site& site, const Encoding& bias, const Enc
                printable(site.tensor), "Complete the encodings again after changing one."};
 }
 
+// TensorRT drops a Concat only if what it joins has the same scale to the last bit.
+Result<void> check_scale_groups(const Plan& plan, const Encodings& encodings) {
+  std::unordered_map<std::string_view, const Encoding*> first;
+  for (const Site& site : plan.sites) {
+    if (!site.quantized || !site.scale_group) continue;
+    const Encoding* encoding = encodings.find(site.tensor);
+    const Encoding* known = first.emplace(*site.scale_group, encoding).first->second;
+    if (encoding->scale == known->scale && encoding->zero_point == known->zero_point) continue;
+    return Error{ErrorCode::kInvalidPolicy,
+                 "The scale of " + quoted(site.tensor) + " is not that of its group " +
+                     quoted(*site.scale_group) + ".",
+                 printable(site.tensor), "Complete the encodings again after changing one."};
+  }
+  return {};
+}
+
 Result<void> check_encodings(const Model& model, const Plan& plan, const Encodings& encodings) {
   for (const Site& site : plan.sites) {
     if (!site.quantized) continue;
@@ -45,7 +63,7 @@ Result<void> check_encodings(const Model& model, const Plan& plan, const Encodin
     if (fits.ok() && site.role == Role::kBias) fits = check_bias_scales(site, *encoding, encodings);
     if (!fits.ok()) return fits;
   }
-  return {};
+  return check_scale_groups(plan, encodings);
 }
 
 void say_constant(const Graph& graph, const Site& site, std::vector<Change>& changes) {
@@ -60,16 +78,31 @@ void say_constant(const Graph& graph, const Site& site, std::vector<Change>& cha
 
 void say_output(const Graph& graph, const Site& site, std::vector<Change>& changes) {
   if (!graph.tensor(graph.find_tensor(site.tensor)).graph_output) return;
-  changes.push_back(
-      {"Stays a float output of the model; inside it is read quantized.", printable(site.tensor)});
+  changes.push_back({site.serves_output ? "Comes out of the model dequantized."
+                                        : "Stays a float output of the model; inside it is read quantized.",
+                     printable(site.tensor)});
 }
 
-Result<void> write_site(const Model& model, const Site& site, const Encoding& encoding, QdqWriter& writer,
-                        std::vector<Change>& changes) {
+void say_direct(const Site& site, const Encoding& encoding, std::vector<Change>& changes) {
+  char scale[32];  // nine digits tell all float32 numbers apart
+  std::snprintf(scale, sizeof(scale), "%.9g", static_cast<double>(encoding.scale.front()));
+  changes.push_back({std::string(site.serves_output ? "The model gives " : "The model takes ") +
+                         std::string(number_format_info(site.format).name) + " codes here, at the scale " +
+                         scale + ".",
+                     printable(site.tensor)});
+}
+
+Result<void> write_site(const Model& model, const PlanOptions& options, const Site& site,
+                        const Encoding& encoding, QdqWriter& writer, std::vector<Change>& changes) {
+  if (options.direct_io && is_direct(model.graph(), site)) {
+    say_direct(site, encoding, changes);
+    return writer.add_direct(site, encoding);
+  }
   if (site.role == Role::kActivation) {
     say_output(model.graph(), site, changes);
     return writer.add_pair(site, encoding);
   }
+  if (site.role == Role::kWeight && options.float_weights) return writer.add_pair(site, encoding);
   say_constant(model.graph(), site, changes);
   return writer.add_integer_constant(site, encoding);
 }
@@ -79,6 +112,7 @@ void write_origin(const Plan& plan, const Provenance& provenance, ModelEditor& e
   editor.set_metadata("halftone.version", std::string(kVersion));
   editor.set_metadata("halftone.commit", std::string(version_commit()));
   editor.set_metadata("halftone.target", std::string(target_name(plan.target)));
+  if (plan.match) editor.set_metadata("halftone.match", *plan.match);
   editor.set_metadata("halftone.method", provenance.method);
   editor.set_metadata("halftone.samples", std::to_string(provenance.samples));
   if (provenance.random_data) editor.set_metadata("halftone.random_data", "true");
@@ -131,7 +165,7 @@ Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model>& model, con
   for (const Site& site : plan.sites) {
     if (!site.quantized) continue;
     const Result<void> written =
-        write_site(*base.value(), site, *encodings.find(site.tensor), writer, result.changes);
+        write_site(*base.value(), plan.options, site, *encodings.find(site.tensor), writer, result.changes);
     if (!written.ok()) return written.error();
   }
   write_origin(plan, provenance, editor);

@@ -68,9 +68,14 @@ const Site* Plan::find(std::string_view tensor) const {
 Result<Plan> make_plan(const Model& model, const PlanOptions& options) {
   const TargetRules& rules = target_rules(options.target);
   Plan plan;
+  const TargetFormats formats = rules.formats(options);
   plan.target = options.target;
+  plan.match = options.match;
   plan.options = options;
-  Result<void> fits = rules.check_options(options, plan.warnings);
+  plan.options.activations = formats.activations;
+  plan.options.weights = formats.weights;
+  plan.options.activations_symmetric = formats.activations_symmetric;
+  Result<void> fits = rules.check_options(options, formats, plan.warnings);
   if (fits.ok()) fits = check_not_quantized(model);
   if (fits.ok()) fits = check_float32(model.graph());
   if (!fits.ok()) return fits.error();
@@ -78,7 +83,7 @@ Result<Plan> make_plan(const Model& model, const PlanOptions& options) {
   const Graph& graph = model.graph();
   Result<Selection> selection = Selection::build(graph, options, plan.warnings);
   if (!selection.ok()) return selection.error();
-  Result<TargetDecisions> decided = rules.decide({graph, options, selection.value()});
+  Result<TargetDecisions> decided = rules.decide({graph, options, formats, selection.value()});
   if (!decided.ok()) return decided.error();
   TargetDecisions& decisions = decided.value();
   put_sites(std::move(decisions.sites), rules.site_order(graph), plan);

@@ -33,6 +33,8 @@ class PlanChecker {
       if (fits.ok() && site.quantized) fits = check_tensor(site, graph_.tensor(id));
       if (fits.ok() && site.quantized) fits = check_format(site, graph_.tensor(id));
       if (fits.ok() && site.quantized && site.role == Role::kBias) fits = check_bias(site, graph_.tensor(id));
+      if (fits.ok() && site.quantized) fits = check_output(site, graph_.tensor(id));
+      if (fits.ok() && site.quantized && site.scale_group) fits = check_group(site);
       if (!fits.ok()) return fits;
     }
     return {};
@@ -40,7 +42,7 @@ class PlanChecker {
 
  private:
   Result<void> check_consumers(const Site& site, TensorId id) {
-    if (site.quantized && site.consumers.empty())
+    if (site.quantized && site.consumers.empty() && !site.serves_output)
       return misfit(site, "is quantized, but no node reads it so");
     for (const Consumer& consumer : site.consumers) {
       const NodeId node = graph_.find_node(consumer.node);
@@ -92,7 +94,6 @@ class PlanChecker {
     }
     if (number_format_info(site.format).kind == FormatKind::kFloat8 && !site.symmetric)
       return misfit(site, "is asymmetric, but " + format + " has no zero point");
-    if (site.scale_group) return misfit(site, "belongs to a scale group, which this version doesn't support");
     if (site.granularity == Granularity::kBlock)
       return misfit(site, "has scales per block, which this version doesn't support");
     if (site.granularity == Granularity::kTensor) return {};
@@ -103,6 +104,21 @@ class PlanChecker {
                               std::to_string(tensor.shape->size()) + " dimensions");
     }
     return {};
+  }
+
+  static Result<void> check_output(const Site& site, const GraphTensor& tensor) {
+    if (!site.serves_output) return {};
+    if (site.role == Role::kActivation && tensor.graph_output && tensor.producer != kNone) return {};
+    return misfit(site, "is to serve an output of the model, but is none that a node computes");
+  }
+
+  // All of a group are activations of one format, so that one scale can mean the same to all.
+  Result<void> check_group(const Site& site) {
+    if (site.role != Role::kActivation)
+      return misfit(site, "belongs to a scale group, which only activations can");
+    const Site& first = *groups_.emplace(*site.scale_group, &site).first->second;
+    if (first.format == site.format && first.symmetric == site.symmetric) return {};
+    return misfit(site, "belongs to the scale group of " + quoted(first.tensor) + ", but has another format");
   }
 
   Result<void> check_bias(const Site& site, const GraphTensor& tensor) const {
@@ -124,6 +140,7 @@ class PlanChecker {
   const Graph& graph_;
   const Plan& plan_;
   std::unordered_map<std::string_view, const Site*> sites_;
+  std::unordered_map<std::string_view, const Site*> groups_;
   std::unordered_set<std::uint64_t> readings_;
 };
 

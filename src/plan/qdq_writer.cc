@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "plan/code_bytes.h"
@@ -60,6 +61,14 @@ Result<void> check_encoding(const Graph& graph, const Site& site, const Encoding
   return {};
 }
 
+bool is_direct(const Graph& graph, const Site& site) {
+  if (!site.quantized || site.role != Role::kActivation) return false;
+  const GraphTensor& tensor = graph.tensor(graph.find_tensor(site.tensor));
+  if (tensor.read_by_subgraph) return false;
+  if (tensor.graph_output) return site.serves_output;
+  return tensor.graph_input && tensor.consumers.size() == site.consumers.size();
+}
+
 Result<QdqWriter::Parameters> QdqWriter::add_parameters(const std::string& prefix, const Encoding& encoding,
                                                         bool with_zero_point) {
   std::vector<std::int64_t> dims;
@@ -78,14 +87,14 @@ Result<QdqWriter::Parameters> QdqWriter::add_parameters(const std::string& prefi
 }
 
 NewNode QdqWriter::linear_node(std::string_view op, const Site& site, const Encoding& encoding,
-                               std::string input, const Parameters& parameters) {
+                               std::string input, const Parameters& parameters, std::string output) {
   const std::string base = site.tensor + "_" + std::string(op);
   NewNode node;
   node.op_type = std::string(op);
   node.name = editor_.fresh_name(base);
   node.inputs = {std::move(input), parameters.scale};
   if (!parameters.zero_point.empty()) node.inputs.push_back(parameters.zero_point);
-  node.outputs = {editor_.fresh_name(base + "_Output")};
+  node.outputs = {output.empty() ? editor_.fresh_name(base + "_Output") : std::move(output)};
   if (encoding.axis >= 0) node.attributes.emplace_back("axis", static_cast<std::int64_t>(encoding.axis));
   return node;
 }
@@ -96,23 +105,58 @@ void QdqWriter::redirect(const Site& site, const std::string& tensor) {
   }
 }
 
-Result<void> QdqWriter::add_pair(const Site& site, const Encoding& encoding) {
-  // The zero point carries the integer type of QuantizeLinear's output, so it is written even where it is 0.
-  const Result<Parameters> parameters = add_parameters(site.tensor, encoding, true);
-  if (!parameters.ok()) return parameters.error();
-  NewNode quantize = linear_node("QuantizeLinear", site, encoding, site.tensor, parameters.value());
-  NewNode dequantize =
-      linear_node("DequantizeLinear", site, encoding, quantize.outputs.front(), parameters.value());
-  redirect(site, dequantize.outputs.front());
+// Gives what the producer of a graph output makes another name, so that the output's own is free, and returns
+// it. Readers that are none of the site's follow.
+std::string QdqWriter::free_output(const Site& site) {
+  const Graph& graph = model_.graph();
+  const GraphTensor& tensor = graph.tensor(graph.find_tensor(site.tensor));
+  std::string name = editor_.fresh_name(site.tensor + "_QuantizeLinear_Input");
+  editor_.rename_output(tensor.producer, tensor.producer_output, name);
+  std::set<std::pair<NodeId, std::int32_t>> quantized;
+  for (const Consumer& consumer : site.consumers)
+    quantized.emplace(graph.find_node(consumer.node), consumer.input);
+  for (const Use use : tensor.consumers) {
+    if (!quantized.contains({use.node, use.input})) editor_.redirect_input(use, name);
+  }
+  return name;
+}
+
+void QdqWriter::insert(const Site& site, NewNode node) {
   const Graph& graph = model_.graph();
   const NodeId producer = graph.tensor(graph.find_tensor(site.tensor)).producer;
-  for (NewNode* node : {&quantize, &dequantize}) {
-    if (producer == kNone) {
-      editor_.insert_front(std::move(*node));
-    } else {
-      editor_.insert_after(producer, std::move(*node));
-    }
+  if (producer == kNone) {
+    editor_.insert_front(std::move(node));
+  } else {
+    editor_.insert_after(producer, std::move(node));
   }
+}
+
+Result<void> QdqWriter::add_pair(const Site& site, const Encoding& encoding) {
+  // The zero point carries the type of QuantizeLinear's output, so it is written even where it is 0.
+  const Result<Parameters> parameters = add_parameters(site.tensor, encoding, true);
+  if (!parameters.ok()) return parameters.error();
+  const std::string source = site.serves_output ? free_output(site) : site.tensor;
+  NewNode quantize = linear_node("QuantizeLinear", site, encoding, source, parameters.value());
+  NewNode dequantize = linear_node("DequantizeLinear", site, encoding, quantize.outputs.front(),
+                                   parameters.value(), site.serves_output ? site.tensor : "");
+  redirect(site, dequantize.outputs.front());
+  insert(site, std::move(quantize));
+  insert(site, std::move(dequantize));
+  return {};
+}
+
+Result<void> QdqWriter::add_direct(const Site& site, const Encoding& encoding) {
+  const Result<Parameters> parameters = add_parameters(site.tensor, encoding, true);
+  if (!parameters.ok()) return parameters.error();
+  editor_.set_element_type(model_.graph().find_tensor(site.tensor),
+                           number_format_info(site.format).onnx_type);
+  if (site.serves_output)
+    insert(site,
+           linear_node("QuantizeLinear", site, encoding, free_output(site), parameters.value(), site.tensor));
+  if (site.consumers.empty()) return {};
+  NewNode dequantize = linear_node("DequantizeLinear", site, encoding, site.tensor, parameters.value());
+  redirect(site, dequantize.outputs.front());
+  insert(site, std::move(dequantize));
   return {};
 }
 

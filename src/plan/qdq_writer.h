@@ -18,14 +18,24 @@ namespace halftone {
 // index of the axis, as many zero points, all scales finite and positive.
 Result<void> check_encoding(const Graph& graph, const Site& site, const Encoding& encoding);
 
+// Whether a site is at the edge of the model so that codes can cross it: a quantized activation that is a
+// graph input which only the site's consumers read, or that serves a graph output. No body of control flow
+// may read it.
+bool is_direct(const Graph& graph, const Site& site);
+
 // Precondition of all members: check_plan and check_encoding passed, and `editor` edits `model`.
 class QdqWriter {
  public:
   QdqWriter(const Model& model, ModelEditor& editor) : model_(model), editor_(editor) {}
 
-  // QuantizeLinear and DequantizeLinear directly behind the producer (graph inputs: at the front), and the
-  // site's consumers read the latter. A graph output stays what its node makes.
+  // QuantizeLinear and DequantizeLinear directly behind the producer (graph inputs and initializers: at the
+  // front), and the site's consumers read the latter. A graph output stays what its node makes, unless the
+  // site serves it: then its node makes T_QuantizeLinear_Input, which all other readers keep reading, and
+  // DequantizeLinear makes T.
   Result<void> add_pair(const Site& site, const Encoding& encoding);
+  // The same without the half of the pair that the model's caller can do: a graph input takes codes, a graph
+  // output gives them. Precondition: is_direct.
+  Result<void> add_direct(const Site& site, const Encoding& encoding);
   // An initializer of codes behind a DequantizeLinear at the front, for a weight or a bias; a bias gets no
   // zero point.
   Result<void> add_integer_constant(const Site& site, const Encoding& encoding);
@@ -40,9 +50,12 @@ class QdqWriter {
   };
   Result<Parameters> add_parameters(const std::string& prefix, const Encoding& encoding,
                                     bool with_zero_point);
+  // `output` empty: <tensor>_<op>_Output.
   NewNode linear_node(std::string_view op, const Site& site, const Encoding& encoding, std::string input,
-                      const Parameters& parameters);
+                      const Parameters& parameters, std::string output = "");
   void redirect(const Site& site, const std::string& tensor);
+  std::string free_output(const Site& site);
+  void insert(const Site& site, NewNode node);
 
   const Model& model_;
   ModelEditor& editor_;

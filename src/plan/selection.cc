@@ -150,6 +150,13 @@ Result<Selection> Selection::build(const Graph& graph, const PlanOptions& option
   return selection;
 }
 
+bool Selection::excludes_node(NodeId node) const { return exclude_.of_node[index_of(node)] >= 0; }
+
+bool Selection::includes_operator(std::string_view op_type) const {
+  return std::any_of(include_.patterns.begin(), include_.patterns.end(),
+                     [&](const Pattern& pattern) { return pattern.matches_operator(op_type); });
+}
+
 std::optional<LeftOut> Selection::left_out(NodeId node, TensorId tensor) const {
   const std::int32_t excluded = exclude_.find(node, tensor);
   if (excluded >= 0) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "halftone/graph.h"
@@ -34,6 +35,12 @@ class Selection {
 
   // nullopt: node `node` may read `tensor` quantized.
   [[nodiscard]] std::optional<LeftOut> left_out(NodeId node, TensorId tensor) const;
+
+  // For targets that decide by node. Whether an exclude pattern matches the node itself, not only a tensor of
+  // its; whether there is any include pattern; and whether one of them is "op:" with this operator.
+  [[nodiscard]] bool excludes_node(NodeId node) const;
+  [[nodiscard]] bool has_include() const { return !include_.patterns.empty(); }
+  [[nodiscard]] bool includes_operator(std::string_view op_type) const;
 
  private:
   // The patterns of one option, and for every node and tensor the first of them that matches (-1: none).

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "plan/bias_rule.h"
 #include "plan/site_order.h"
 #include "plan/targets.h"
+#include "plan/untouched.h"
 #include "plan/weight_axis.h"
 #include "plan/wording.h"
 
@@ -34,15 +34,12 @@ TensorId input_of(const GraphNode& node, std::int32_t input) {
   return index_of(input) < node.inputs.size() ? node.inputs[index_of(input)] : kNone;
 }
 
-std::string count_phrase(std::size_t count, std::string_view one, std::string_view many) {
-  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
-}
-
 class OnnxRuntimePlanner {
  public:
   explicit OnnxRuntimePlanner(const PlanContext& context)
       : graph_(context.graph),
         options_(context.options),
+        formats_(context.formats),
         selection_(context.selection),
         decisions_(context.graph),
         draft_of_(context.graph.tensors().size(), -1),
@@ -120,8 +117,8 @@ class OnnxRuntimePlanner {
     Site site;
     site.tensor = tensor.name;
     site.role = tensor.constant ? Role::kWeight : Role::kActivation;
-    site.format = tensor.constant ? options_.weights : options_.activations;
-    site.symmetric = tensor.constant || options_.activations_symmetric;
+    site.format = tensor.constant ? formats_.weights : formats_.activations;
+    site.symmetric = tensor.constant || formats_.activations_symmetric;
     std::vector<Use> uses;
     for (const Reading& reading : readings) {
       if (!reading.left_out) uses.push_back(reading.use);
@@ -171,7 +168,7 @@ class OnnxRuntimePlanner {
   // The contract's axis, except where the runtime's fused MatMul fails with it.
   AxisWish runnable_axis(Use use, std::size_t rank) const {
     const bool batched = graph_.node(use.node).op_type == "MatMul" && use.input == 1 && rank > 2;
-    if (!batched || number_format_info(options_.weights).bits != 8) return weight_axis(graph_, use, rank);
+    if (!batched || number_format_info(formats_.weights).bits != 8) return weight_axis(graph_, use, rank);
     return {-1,
             "for the tensor, because onnxruntime's integer MatMul fails with scales per column of more than "
             "a matrix; with 4 or "
@@ -343,11 +340,11 @@ class OnnxRuntimePlanner {
   // the type of the QuantizeLinear that it adds.
   void warn_of_int8_at_21() {
     const std::int64_t opset =
-        std::max<std::int64_t>(graph_.opset(), number_format_info(options_.weights).dequantize_opset);
+        std::max<std::int64_t>(graph_.opset(), number_format_info(formats_.weights).dequantize_opset);
     const bool matmul = std::any_of(graph_.nodes().begin(), graph_.nodes().end(), [](const GraphNode& node) {
       return node.domain.empty() && node.op_type == "MatMul";
     });
-    if (options_.activations != NumberFormat::kInt8 || opset < 21 || !matmul) return;
+    if (formats_.activations != NumberFormat::kInt8 || opset < 21 || !matmul) return;
     decisions_.warnings.push_back(
         {"int8_at_opset_21",
          "With int8 activations at opset 21 onnxruntime's default optimizations refuse a MatMul of three "
@@ -357,30 +354,12 @@ class OnnxRuntimePlanner {
 
   void warn() {
     warn_of_int8_at_21();
-    std::map<std::string, std::size_t> custom;
-    std::size_t bodies = 0;
-    for (const GraphNode& node : graph_.nodes()) {
-      if (!node.domain.empty()) ++custom[node.domain];
-      if (node.has_subgraph) ++bodies;
-    }
-    for (const auto& [domain, count] : custom) {
-      decisions_.warnings.push_back({"custom_domain",
-                                     count_phrase(count, "node", "nodes") + " of the domain " +
-                                         quoted(domain) + (count == 1 ? " is" : " are") +
-                                         " passed through and not quantized.",
-                                     printable(domain)});
-    }
-    if (bodies > 0) {
-      decisions_.warnings.push_back(
-          {"subgraph_not_planned",
-           "The bodies of " + count_phrase(bodies, "If, Loop or Scan node", "If, Loop or Scan nodes") +
-               " stay float: only the main graph is quantized.",
-           ""});
-    }
+    warn_of_untouched(graph_, decisions_.warnings);
   }
 
   const Graph& graph_;
   const PlanOptions& options_;
+  const TargetFormats& formats_;
   const Selection& selection_;
   TargetDecisions decisions_;
   std::vector<std::int32_t> draft_of_;                   // by tensor: index into decisions_.sites, or -1
@@ -396,14 +375,41 @@ Error format_error(std::string_view option, NumberFormat given, std::string_view
                std::string(option), "Choose one of " + std::string(allowed) + "."};
 }
 
-Result<void> check_options(const PlanOptions& options, std::vector<Warning>& warnings) {
-  const bool activations_fit =
-      is_quantize_format(options.activations) && number_format_info(options.activations).bits >= 8;
-  if (!activations_fit) return format_error("activations", options.activations, "uint8, int8, uint16, int16");
-  if (!is_quantize_format(options.weights)) {
-    return format_error("weights", options.weights, "int8, uint8, int16, uint16, int4, uint4");
+bool is_integer_format(NumberFormat format) {
+  return is_quantize_format(format) && number_format_info(format).kind == FormatKind::kInteger;
+}
+
+// The first option that is set but means something on target tensorrt only.
+Result<void> check_no_tensorrt_options(const PlanOptions& options) {
+  const std::pair<bool, std::string_view> set[] = {{options.match.has_value(), "match"},
+                                                   {options.dla, "dla"},
+                                                   {options.raw_excluded, "raw_excluded"},
+                                                   {options.float_weights, "float_weights"},
+                                                   {options.direct_io, "direct_io"}};
+  for (const auto& [is_set, name] : set) {
+    if (!is_set) continue;
+    return Error{ErrorCode::kInvalidPolicy,
+                 "The option " + std::string(name) + " has no meaning for target onnxruntime.",
+                 std::string(name), "Leave it out, or choose target tensorrt."};
   }
-  if (options.activations == NumberFormat::kInt8 && options.weights == NumberFormat::kUint8) {
+  return {};
+}
+
+TargetFormats formats_of(const PlanOptions& options) {
+  return {options.activations.value_or(NumberFormat::kUint8), options.weights.value_or(NumberFormat::kInt8),
+          options.activations_symmetric.value_or(false)};
+}
+
+Result<void> check_options(const PlanOptions& options, const TargetFormats& formats,
+                           std::vector<Warning>& warnings) {
+  if (Result<void> fits = check_no_tensorrt_options(options); !fits.ok()) return fits;
+  const bool activations_fit =
+      is_integer_format(formats.activations) && number_format_info(formats.activations).bits >= 8;
+  if (!activations_fit) return format_error("activations", formats.activations, "uint8, int8, uint16, int16");
+  if (!is_integer_format(formats.weights)) {
+    return format_error("weights", formats.weights, "int8, uint8, int16, uint16, int4, uint4");
+  }
+  if (formats.activations == NumberFormat::kInt8 && formats.weights == NumberFormat::kUint8) {
     warnings.push_back({"no_fused_kernel",
                         "onnxruntime has no fused integer kernels for int8 activations with uint8 weights, "
                         "so such a model runs in "
@@ -417,7 +423,7 @@ Result<TargetDecisions> decide(const PlanContext& context) { return OnnxRuntimeP
 
 }  // namespace
 
-const TargetRules kOnnxRuntimeTarget = {Target::kOnnxRuntime, "onnxruntime", check_options, decide,
-                                        contract_site_order};
+const TargetRules kOnnxRuntimeTarget = {Target::kOnnxRuntime, "onnxruntime", formats_of,
+                                        check_options,        decide,        contract_site_order};
 
 }  // namespace halftone

@@ -17,9 +17,17 @@
 
 namespace halftone {
 
+// What the options about formats come to once a target's defaults are filled in.
+struct TargetFormats {
+  NumberFormat activations = NumberFormat::kUint8;
+  NumberFormat weights = NumberFormat::kInt8;
+  bool activations_symmetric = false;
+};
+
 struct PlanContext {
   const Graph& graph;
   const PlanOptions& options;
+  const TargetFormats& formats;
   const Selection& selection;
 };
 
@@ -62,8 +70,10 @@ struct TargetDecisions {
 struct TargetRules {
   Target target;
   std::string_view name;  // as in options and files
+  TargetFormats (*formats)(const PlanOptions& options);
   // Errors: kInvalidPolicy.
-  Result<void> (*check_options)(const PlanOptions& options, std::vector<Warning>& warnings);
+  Result<void> (*check_options)(const PlanOptions& options, const TargetFormats& formats,
+                                std::vector<Warning>& warnings);
   Result<TargetDecisions> (*decide)(const PlanContext& context);
   // By tensor id: its place in the order of sites.
   std::vector<std::int32_t> (*site_order)(const Graph& graph);

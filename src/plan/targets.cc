@@ -4,18 +4,19 @@ namespace halftone {
 namespace {
 
 constexpr const TargetRules* kTargets[] = {
+    &kTensorRTTarget,
     &kOnnxRuntimeTarget,
 };
 
 }  // namespace
 
-std::span<const TargetRules* const> all_targets() { return kTargets; }
+std::span<const TargetRules* const> all_target_rules() { return kTargets; }
 
 const TargetRules& target_rules(Target target) {
   for (const TargetRules* rules : kTargets) {
     if (rules->target == target) return *rules;
   }
-  return *kTargets[0];
+  return kOnnxRuntimeTarget;
 }
 
 std::string_view target_name(Target target) { return target_rules(target).name; }

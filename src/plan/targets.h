@@ -8,11 +8,12 @@
 namespace halftone {
 
 // In the order in which messages list them.
-std::span<const TargetRules* const> all_targets();
+std::span<const TargetRules* const> all_target_rules();
 
 const TargetRules& target_rules(Target target);
 
 // One declaration per target_*.cc.
 extern const TargetRules kOnnxRuntimeTarget;
+extern const TargetRules kTensorRTTarget;
 
 }  // namespace halftone

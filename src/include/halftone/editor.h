@@ -72,6 +72,8 @@ class ModelEditor {
   void remove_node(NodeId node);
   // A graph output that is listed already stays as it is.
   void add_graph_output(OutputDeclaration output);
+  // Declares another element type for a graph input or output; what makes or reads it is left alone.
+  void set_element_type(TensorId tensor, DataType type);
   // Sets a key of metadata_props, replacing an old value. The keys "producer_name" and "producer_version" set
   // the model's fields of that name instead.
   void set_metadata(std::string key, std::string value);

@@ -47,7 +47,8 @@ Float8Scale float8_scale_of(const Plan& plan);
 
 // The encoding of an activation site for an observed range. Source: spec of onnxruntime.quantization
 // (float64, then float32). Errors: kNonFinite if the range is empty, NaN or infinite, with the tensor in
-// `where`. `float8` matters to float8e4m3fn only.
+// `where`. A site's fixed range takes the place of the observed one, which may be empty then. `float8`
+// matters to float8e4m3fn only.
 Result<Encoding> activation_encoding(const Site& site, const MinMax& range,
                                      Float8Scale float8 = Float8Scale::kWholeRange);
 
@@ -64,8 +65,22 @@ Result<Encoding> bias_encoding(const Model& model, const Site& site, const Encod
 
 // Completes `encodings` (which holds the activations) with weights and biases of every quantized site of
 // `plan`, replacing older ones of theirs, and puts them in site order; entries of sites that are not
-// quantized are dropped. A bias whose codes would overflow becomes unquantized in `plan`, in its site and its
-// inputs, with the reason. Errors: as above; kInvalidState for an activation without an encoding.
+// quantized are dropped. The members of a scale group get the scale of the union of their ranges, and keep
+// their own range in min and max. A bias whose codes would overflow becomes unquantized in `plan`, in its
+// site and its inputs, with the reason. Errors: as above; kInvalidState for an activation without an
+// encoding.
 Result<void> complete_encodings(const Model& model, Plan& plan, Encodings& encodings);
+
+// What sharing a scale costs one member of a scale group.
+struct BranchGrowth {
+  std::string group;
+  std::string tensor;
+  float own_scale = 1.0F;     // what its own range would give
+  float shared_scale = 1.0F;  // what it has; shared / own is the factor by which its steps grew
+};
+
+// For every quantized member of every scale group, in site order within groups, groups in order of their
+// first members. Members of groups without ranges are left out.
+std::vector<BranchGrowth> scale_growth(const Plan& plan, const Encodings& encodings);
 
 }  // namespace halftone

@@ -10,17 +10,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "halftone/model.h"
 #include "halftone/number_format.h"
+#include "halftone/quant_params.h"
 #include "halftone/result.h"
 
 namespace halftone {
 
 enum class Role : std::uint8_t { kActivation, kWeight, kBias };
 enum class Granularity : std::uint8_t { kTensor, kChannel, kBlock };
-enum class Target : std::uint8_t { kOnnxRuntime };  // later: kTensorRT, kAimet, kWeightOnly
+enum class Target : std::uint8_t { kOnnxRuntime, kTensorRT };  // later: kAimet, kWeightOnly
 
 std::string_view role_name(Role role);                // "activation" …
 std::string_view granularity_name(Granularity unit);  // "tensor" …
@@ -51,7 +53,12 @@ struct Site {
                            // never negative then
   std::int64_t block_size = 0;
   bool symmetric = false;
+  // Activations with the same group name share one scale, that of the largest magnitude among them.
   std::optional<std::string> scale_group;
+  // What calibration takes for the range, whatever it observes: [0, 1] behind a Softmax on target tensorrt.
+  std::optional<ValueRange> fixed_range;
+  // The model's output of this name comes out of the DequantizeLinear; false: it stays what its node makes.
+  bool serves_output = false;
   std::string rule;                 // snake_case name of the rule that decided
   std::string why;                  // one sentence: the decision, and for "not" what would have
                                     // to differ
@@ -72,22 +79,42 @@ struct InputDecision {
   std::optional<std::string> partition;
 };
 
+// An option that is left unset is the target's default, which the plan's own options say.
 struct PlanOptions {
   Target target = Target::kOnnxRuntime;
-  NumberFormat activations = NumberFormat::kUint8;  // int8, uint8, int16, uint16
-  NumberFormat weights = NumberFormat::kInt8;       // int8, uint8, int16, uint16, int4, uint4
-  bool activations_symmetric = false;
+  // The peer whose answers, faults included, are wanted: "modelopt" on target tensorrt.
+  std::optional<std::string> match;
+  // onnxruntime: activations int8, uint8 (default), int16, uint16; weights int8 (default), uint8, int16,
+  // uint16, int4, uint4. tensorrt: both int8 (default), or both float8e4m3fn.
+  std::optional<NumberFormat> activations;
+  std::optional<NumberFormat> weights;
+  // onnxruntime: false by default. tensorrt: always true.
+  std::optional<bool> activations_symmetric;
   bool per_channel = true;
   // Patterns over node names (labels), tensor names and operator types: exact name, "glob:…", "re:…"
-  // (ECMAScript), "op:…". With `include` only nodes that match are quantized; `exclude` wins.
+  // (ECMAScript), "op:…". With `include` only nodes that match are quantized; `exclude` wins. On target
+  // tensorrt `include` is a list of nodes in place of the fusion policy, as in ModelOpt: no residual rule
+  // then, and "op:…" adds its operator to those that may be quantized.
   std::vector<std::string> include;
   std::vector<std::string> exclude;
+
+  // The rest is for target tensorrt.
+  bool dla = false;            // int8 for the deep learning accelerator: every operator, no speed rules
+  bool raw_excluded = false;   // excluded nodes read the raw tensor even where a neighbour reads its pair
+  bool float_weights = false;  // weights stay float behind a Q/DQ pair, instead of codes behind a DQ
+  // Model inputs that only a QuantizeLinear reads, and outputs behind a DequantizeLinear, become tensors of
+  // codes: the pair's other half is left to the caller.
+  bool direct_io = false;
+  bool concat_groups = true;  // tensors that a Concat joins share one scale
+  // Shapes of tensors as one sample makes them, for the speed rules; a tensor that isn't listed has its
+  // inferred shape, in which an unknown dimension counts as 1.
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> sample_shapes;
 };
 
 struct Plan {
   Target target = Target::kOnnxRuntime;
-  std::optional<std::string> match;  // the peer whose faults are reproduced
-  PlanOptions options;
+  std::optional<std::string> match;  // as in `options`
+  PlanOptions options;               // as asked for, with the target's defaults filled in
   std::vector<Site> sites;
   std::vector<InputDecision> inputs;
   std::vector<Warning> warnings;  // e.g. a pattern that matches nothing, with its near misses

@@ -9,8 +9,8 @@ std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
 class Marker {
  public:
-  Marker(const PolicyGraph& graph, bool (*quantizable)(std::string_view))
-      : graph_(graph), quantizable_(quantizable) {
+  Marker(const PolicyGraph& graph, bool (*quantizable)(std::string_view), const Selection* patterns)
+      : graph_(graph), quantizable_(quantizable), patterns_(patterns) {
     marks_.tensors.resize(graph.graph().tensors().size());
     marks_.constants.resize(graph.graph().nodes().size());
     marks_.raw.resize(graph.graph().nodes().size());
@@ -75,7 +75,7 @@ class Marker {
   void mark(NodeId id, std::int32_t input, std::int32_t axis) {
     const std::vector<TensorId>& inputs = graph_.graph().node(id).inputs;
     const TensorId tensor = index_of(input) < inputs.size() ? inputs[index_of(input)] : kNone;
-    if (tensor == kNone) return;
+    if (tensor == kNone || (patterns_ != nullptr && patterns_->left_out(id, tensor))) return;
     const GraphTensor& facts = graph_.graph().tensor(tensor);
     if (facts.type == DataType::kUndefined) marks_.unknown_types.push_back(tensor);
     if (facts.type != DataType::kFloat) return;
@@ -91,6 +91,7 @@ class Marker {
 
   const PolicyGraph& graph_;
   bool (*quantizable_)(std::string_view);
+  const Selection* patterns_;
   Marks marks_;
 };
 
@@ -105,6 +106,17 @@ class RawEdges {
     for (const RawEdge& edge : edges_) disconnect(edge);
     for (const RawEdge& edge : edges_) {
       if (is_op(graph_.graph().node(edge.consumer), "Add")) disconnect_skip(edge.consumer);
+    }
+    unmark_unread();
+  }
+
+  void apply_to_nodes(const std::vector<bool>& nodes) {
+    for (const NodeId id : graph_.nodes()) {
+      if (!nodes[index_of(id)]) continue;
+      marks_.constants[index_of(id)].clear();
+      for (std::size_t input = 0; input < graph_.graph().node(id).inputs.size(); ++input) {
+        if (reads_pair(id, input)) set_raw(id, input, RawReason::kExcludedNode);
+      }
     }
     unmark_unread();
   }
@@ -190,12 +202,16 @@ bool Marks::quantized(const Graph& graph, Use use) const {
 }
 
 Marks mark_inputs(const PolicyGraph& graph, const NodeChoice& choice,
-                  bool (*quantizable)(std::string_view op_type)) {
-  return Marker(graph, quantizable).run(choice);
+                  bool (*quantizable)(std::string_view op_type), const Selection* patterns) {
+  return Marker(graph, quantizable, patterns).run(choice);
 }
 
 void remove_partial_input_qdq(const PolicyGraph& graph, const std::vector<RawEdge>& edges, Marks& marks) {
   RawEdges(graph, edges, marks).apply();
+}
+
+void keep_raw(const PolicyGraph& graph, const std::vector<bool>& nodes, Marks& marks) {
+  RawEdges(graph, {}, marks).apply_to_nodes(nodes);
 }
 
 }  // namespace halftone::tensorrt

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/selection.h"
 #include "plan/tensorrt/node_choice.h"
 #include "plan/tensorrt/policy_graph.h"
 
@@ -19,7 +20,7 @@ struct Mark {
 };
 
 // Why a reading of a marked tensor stays raw.
-enum class RawReason : std::uint8_t { kNone, kRawEdge, kSkipAlsoRaw };
+enum class RawReason : std::uint8_t { kNone, kRawEdge, kSkipAlsoRaw, kExcludedNode };
 
 struct Marks {
   std::vector<Mark> tensors;  // by tensor: activations (everybody who reads one reads the pair)
@@ -31,14 +32,19 @@ struct Marks {
   [[nodiscard]] bool quantized(const Graph& graph, Use use) const;
 };
 
-// `float8`: only Conv, Gemm, MatMul and Add have handlers.
+// Marks what the chosen nodes of quantizable operators read. What `patterns` leave out (by the name of a
+// tensor) is never marked; nullptr: nothing.
 Marks mark_inputs(const PolicyGraph& graph, const NodeChoice& choice,
-                  bool (*quantizable)(std::string_view op_type));
+                  bool (*quantizable)(std::string_view op_type), const Selection* patterns = nullptr);
 
 // ModelOpt's remove_partial_input_qdq on `marks`: each edge's consumer reads the raw output 0 of the producer
 // (its first input that reads that pair); then an Add's other inputs lose their pair too where their
 // producer's tensor is read raw by decree already. Pairs that nobody reads afterwards are unmarked, unless
 // the tensor is a graph output.
 void remove_partial_input_qdq(const PolicyGraph& graph, const std::vector<RawEdge>& edges, Marks& marks);
+
+// All readings of `nodes` (by node) become raw, those of constants too, and pairs that nobody reads then are
+// unmarked (catalogue Q4, which the peer doesn't do).
+void keep_raw(const PolicyGraph& graph, const std::vector<bool>& nodes, Marks& marks);
 
 }  // namespace halftone::tensorrt

@@ -58,6 +58,14 @@ std::vector<Exclusion> find_exclusions(const PolicyGraph& graph, const TensorSha
   return found;
 }
 
+std::vector<bool> left_out_nodes(const NodeChoice& choice) {
+  std::vector<bool> nodes(choice.standing.size(), false);
+  for (std::size_t node = 0; node < nodes.size(); ++node)
+    nodes[node] =
+        choice.standing[node] == Standing::kExcluded || choice.standing[node] == Standing::kNotListed;
+  return nodes;
+}
+
 }  // namespace
 
 bool (*quantizable_operators(const PolicyOptions& options))(std::string_view) {
@@ -75,8 +83,9 @@ Policy apply_policy(const PolicyGraph& graph, const TensorShapes& shapes, const 
                       ? choose_listed_nodes(graph, options.listed.value_or(all_nodes(graph)), excluded)
                       : choose_nodes(graph, excluded, quantizable);
   policy.scale_group = get_concat_eliminated_tensors(graph, policy.choice.selected);
-  policy.marks = mark_inputs(graph, policy.choice, quantizable);
+  policy.marks = mark_inputs(graph, policy.choice, quantizable, options.patterns);
   remove_partial_input_qdq(graph, policy.choice.raw_edges, policy.marks);
+  if (options.raw_excluded) keep_raw(graph, left_out_nodes(policy.choice), policy.marks);
   return policy;
 }
 

@@ -21,7 +21,9 @@ struct PolicyOptions {
   bool dla = false;
   // By node; the nodes that the caller wants quantized in place of the policy (see choose_listed_nodes). Of
   // any operator: the handler table knows all.
-  std::optional<std::vector<bool>> listed;
+  std::optional<std::vector<bool>> listed = std::nullopt;
+  bool raw_excluded = false;            // excluded nodes, and with `listed` all others, read raw tensors only
+  const Selection* patterns = nullptr;  // readings that they leave out are never marked
 };
 
 struct Policy {

@@ -1,0 +1,15 @@
+// What no target quantizes: operators of other domains, and the bodies of control flow.
+#pragma once
+
+#include <vector>
+
+#include "halftone/graph.h"
+#include "halftone/result.h"
+
+namespace halftone {
+
+// A warning "custom_domain" for each domain besides the default one, in order of names, and one
+// "subgraph_not_planned" if there are bodies. Linear in nodes.
+void warn_of_untouched(const Graph& graph, std::vector<Warning>& warnings);
+
+}  // namespace halftone
