@@ -1,5 +1,6 @@
 #include "model_jobs.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -9,6 +10,8 @@
 #include "halftone/exchange.h"
 #include "halftone/rewrite.h"
 #include "halftone/sensitivity.h"
+#include "halftone/subgraph.h"
+#include "halftone/sweep_cuts.h"
 #include "halftone/writer.h"
 #include "reports.h"
 
@@ -77,16 +80,37 @@ std::shared_ptr<const Model> raised_once(const std::shared_ptr<const Model>& mod
   return raised.ok() && check_plan(*raised.value(), plan).ok() ? raised.value() : model;
 }
 
+// A cut costs a session and a run of each sample before it saves anything.
+constexpr std::size_t kVariantsPerCut = 16;
+constexpr std::size_t kMostCuts = 12;
+
 class SweepJob final : public Job {
  public:
-  SweepJob(const std::shared_ptr<const Model>& base, PlannedModel planned)
-      : base_(raised_once(base, planned.plan)), planned_(std::move(planned)) {
+  SweepJob(const std::shared_ptr<const Model>& base, PlannedModel planned, std::vector<std::string> scored)
+      : base_(raised_once(base, planned.plan)),
+        planned_(std::move(planned)),
+        scored_(std::move(scored)),
+        cuts_(base_->graph(), scored_, std::min(kMostCuts, planned_.plan.sites.size() / kVariantsPerCut)),
+        behind_(cuts_.cuts().size()) {
     for (const Site& site : planned_.plan.sites) sites_[site.tensor] = &site;
   }
 
-  val skeleton(const std::string& kind, const std::string& name) override {
+  [[nodiscard]] val cuts() const {
+    val list = val::array();
+    for (const Cut& cut : cuts_.cuts()) list.call<void>("push", strings_to_js(cut.tensors));
+    return list;
+  }
+
+  // By site, in the order of the plan: the number of its cut, -1 for the whole model.
+  [[nodiscard]] val cut_of_sites() const {
+    val list = val::array();
+    for (const Site& site : planned_.plan.sites) list.call<void>("push", cuts_.cut_for(base_->graph(), site));
+    return list;
+  }
+
+  val skeleton(const std::string& kind, const std::string& name, int cut) override {
     return guarded([&] {
-      const Result<std::shared_ptr<const Model>> model = make(kind, name);
+      const Result<std::shared_ptr<const Model>> model = make(kind, name, cut);
       if (!model.ok()) return failure(model.error());
       const Result<val> written = skeleton_to_js(model.value());
       return written.ok() ? success(written.value()) : failure(written.error());
@@ -94,9 +118,10 @@ class SweepJob final : public Job {
   }
 
  private:
-  Result<std::shared_ptr<const Model>> make(std::string_view kind, const std::string& name) const {
-    if (kind == "float") return base_;
-    if (kind == "variant") return variant(name);
+  Result<std::shared_ptr<const Model>> make(std::string_view kind, const std::string& name, int cut) {
+    if (kind == "float") return behind(cut);
+    if (kind == "cuts") return with_outputs(base_, cut_tensors());
+    if (kind == "variant") return variant(name, cut);
     if (kind == "simulated") return simulated_model(base_, planned_.plan, planned_.encodings);
     if (kind != "quantized")
       return Error{ErrorCode::kInternal, "There is no such kind of variant.", std::string(kind), ""};
@@ -105,18 +130,46 @@ class SweepJob final : public Job {
     return quantized.value().model;
   }
 
-  Result<std::shared_ptr<const Model>> variant(const std::string& name) const {
+  // The float model behind a cut; the whole model for -1. Made once: variants are edits of it.
+  Result<std::shared_ptr<const Model>> behind(int cut) {
+    if (cut < 0) return base_;
+    const auto place = static_cast<std::size_t>(cut);
+    if (place >= behind_.size()) return Error{ErrorCode::kInternal, "There is no such cut.", "", ""};
+    if (behind_[place] == nullptr) {
+      Result<std::shared_ptr<const Model>> part = subgraph(base_, cuts_.cuts()[place].tensors, scored_);
+      if (!part.ok()) return part;
+      behind_[place] = std::move(part).value();
+    }
+    return behind_[place];
+  }
+
+  [[nodiscard]] std::vector<std::string> cut_tensors() const {
+    std::vector<std::string> names;
+    const Graph& graph = base_->graph();
+    for (const Cut& cut : cuts_.cuts()) {
+      for (const std::string& name : cut.tensors) {
+        if (!graph.tensor(graph.find_tensor(name)).graph_input) names.push_back(name);
+      }
+    }
+    return names;
+  }
+
+  Result<std::shared_ptr<const Model>> variant(const std::string& name, int cut) {
     const auto site = sites_.find(name);
     const Encoding* encoding = planned_.encodings.find(name);
     if (site == sites_.end() || encoding == nullptr) {
       return Error{ErrorCode::kInvalidState, "There is no quantizer with an encoding of this name.",
                    printable(name), "Calibrate with this plan first."};
     }
-    return single_site_variant(base_, *site->second, *encoding);
+    const Result<std::shared_ptr<const Model>> base = behind(cut);
+    return base.ok() ? single_site_variant(base.value(), *site->second, *encoding) : base;
   }
 
   std::shared_ptr<const Model> base_;
   PlannedModel planned_;
+  std::vector<std::string> scored_;
+  SweepCuts cuts_;
+  std::vector<std::shared_ptr<const Model>> behind_;  // by cut; nullptr until it is wanted
   std::unordered_map<std::string, const Site*> sites_;
 };
 
@@ -179,8 +232,10 @@ val create_sweep(const std::shared_ptr<ModelHandle>& model, const std::string& p
     val answer = val::object();
     answer.set("scored", strings_to_js(scored.value()));
     answer.set("skipped", skipped_sites_to_js(planned.value()));
-    std::shared_ptr<Job> job = std::make_shared<SweepJob>(base.value(), std::move(planned).value());
-    answer.set("job", val(job));
+    const auto sweep = std::make_shared<SweepJob>(base.value(), std::move(planned).value(), scored.value());
+    answer.set("cuts", sweep->cuts());
+    answer.set("cutOf", sweep->cut_of_sites());
+    answer.set("job", val(std::shared_ptr<Job>(sweep)));
     return success(answer);
   });
 }

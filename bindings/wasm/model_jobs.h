@@ -11,9 +11,10 @@
 
 namespace halftone::wasm {
 
-// Variants of a model for scoring: {job, scored: [names], skipped: [{name, why}]}. `score` is the choice of
-// scored_tensors(); the scored tensors are outputs of every variant. Skipped are quantized sites without an
-// encoding.
+// Variants of a model for scoring: {job, scored: [names], skipped: [{name, why}], cuts: [[names]], cutOf:
+// [number]}. `score` is the choice of scored_tensors(); the scored tensors are outputs of every variant.
+// Skipped are quantized sites without an encoding. `cutOf`: the last cut in front of each of the plan's
+// sites, or -1.
 emscripten::val create_sweep(const std::shared_ptr<ModelHandle>& model, const std::string& plan_json,
                              const std::string& encodings_json, const std::string& score);
 

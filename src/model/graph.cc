@@ -44,7 +44,15 @@ TensorId Graph::find_tensor(std::string_view name) const {
 
 NodeId Graph::find_node(std::string_view label) const {
   const auto place = node_ids_.find(std::string(label));
-  return place == node_ids_.end() || place->second == kAmbiguous ? kNone : place->second;
+  if (place != node_ids_.end()) return place->second == kAmbiguous ? kNone : place->second;
+  return label.starts_with('@') ? find_by_output(label) : kNone;
+}
+
+// A node that has a label of its own here may have had none in the model that this is a part of.
+NodeId Graph::find_by_output(std::string_view label) const {
+  const TensorId output = find_tensor(label.substr(1));
+  const NodeId producer = output == kNone ? kNone : tensor(output).producer;
+  return producer != kNone && output_label(node(producer), parts_.tensors) == label ? producer : kNone;
 }
 
 std::string Graph::node_label(NodeId id) const {

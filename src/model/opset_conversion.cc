@@ -146,7 +146,7 @@ class OpsetConverter {
         data->warnings.push_back(*std::move(raised));
     }
     for (Warning& warning : check_with_library(model)) data->warnings.push_back(std::move(warning));
-    return finish_derived(std::move(data), base_, Derivation{std::move(converted_), {}});
+    return finish_derived(std::move(data), base_, Derivation{std::move(converted_), {}, {}});
   }
 
  private:

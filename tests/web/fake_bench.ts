@@ -6,6 +6,7 @@ import type {
   ModelSummary,
   Plan,
   PlanOptions,
+  Sample,
   SampleSet,
   SensitivityResults,
   SensitivityRow,
@@ -201,6 +202,10 @@ class FakeModel implements Model {
   async run(sample: Parameters<Model['run']>[0]) {
     const first = (sample.x?.data as Float32Array | undefined)?.[0] ?? 0;
     return { y: { type: 'float32', dims: [1, 2], data: new Float32Array([1 - first, first]) } };
+  }
+
+  async *runEach(samples: SampleSet): AsyncGenerator<Sample> {
+    for (let index = 0; index < samples.count; ++index) yield this.run(await samples.load(index));
   }
 
   async statistics(...[tensor, , { encoding } = {}]: Parameters<Model['statistics']>) {

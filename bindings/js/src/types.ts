@@ -305,6 +305,11 @@ export interface Model {
     sample: Sample,
     options?: { outputs?: string[]; optimization?: 'exact' | 'default' | 'disabled' } & Cancellable,
   ): Promise<Sample>;
+  /** The same for each sample of a set in turn, in one session: what runs many samples should use this. */
+  runEach(
+    samples: SampleSet,
+    options?: { outputs?: string[]; optimization?: 'exact' | 'default' | 'disabled' } & Cancellable,
+  ): AsyncIterable<Sample>;
   /** Range, histogram, clipping and noise of one tensor (weight, or activation over the samples). */
   statistics(
     tensor: string,

@@ -94,7 +94,7 @@ class Graph {
 
   // kNone if there is no such tensor / node. O(1).
   [[nodiscard]] TensorId find_tensor(std::string_view name) const;
-  // By label (see node_label): a node's name where it has one, else "@first_output".
+  // By label (see node_label): a node's name where it has one, else "@first_output", which finds any node.
   [[nodiscard]] NodeId find_node(std::string_view label) const;
 
   // The stable name of a node: its own, or "@" + its first output's name when it is nameless or its name
@@ -111,6 +111,8 @@ class Graph {
   [[nodiscard]] float float_attribute(NodeId id, std::string_view name, float otherwise) const;
 
  private:
+  [[nodiscard]] NodeId find_by_output(std::string_view label) const;
+
   Parts parts_;
   std::unordered_map<std::string, TensorId> tensor_ids_;
   std::unordered_map<std::string, NodeId> node_ids_;

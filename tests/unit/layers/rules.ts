@@ -37,6 +37,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'editor.h': 'model',
   'graph.h': 'model',
   'model.h': 'model',
+  'subgraph.h': 'model',
   'writer.h': 'model',
   'plan.h': 'plan',
   'print_stat.h': 'plan',
@@ -45,6 +46,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'observer.h': 'calibrate',
   'tensor_report.h': 'calibrate',
   'sensitivity.h': 'sensitivity',
+  'sweep_cuts.h': 'sensitivity',
   'exchange.h': 'exchange',
 };
 

@@ -53,14 +53,19 @@ async function comparePredictions(
   const rows: Prediction[] = [];
   let output = '';
   let index = 0;
-  for await (const deployed of bench().runDeployed(quantized, name, set, signal)) {
-    const reference = await model.run(await set.load(index), { optimization: 'default', signal });
-    const found = firstPrediction(reference, deployed);
-    if (found === null) return null;
-    output = found.output;
-    rows.push({ sample: set.name(index), float: found.float, quantized: found.quantized });
-    index += 1;
-    onProgress({ done: index, total: set.count });
+  const references = model.runEach(set, { optimization: 'default', signal })[Symbol.asyncIterator]();
+  try {
+    for await (const deployed of bench().runDeployed(quantized, name, set, signal)) {
+      const reference = await references.next();
+      const found = reference.done === true ? null : firstPrediction(reference.value, deployed);
+      if (found === null) return null;
+      output = found.output;
+      rows.push({ sample: set.name(index), float: found.float, quantized: found.quantized });
+      index += 1;
+      onProgress({ done: index, total: set.count });
+    }
+  } finally {
+    await references.return?.();
   }
   return rows.length === 0 ? null : { output, rows };
 }

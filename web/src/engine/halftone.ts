@@ -130,9 +130,7 @@ async function* runDeployed(
 ): AsyncIterable<Sample> {
   const model = await engine.open(blob, { name, signal });
   try {
-    for (let index = 0; index < set.count; ++index) {
-      yield await model.run(await set.load(index), { optimization: 'default', signal });
-    }
+    yield* model.runEach(set, { optimization: 'default', signal });
   } finally {
     await model.close();
   }

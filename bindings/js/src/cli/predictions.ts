@@ -27,40 +27,40 @@ export async function predictBoth(
   classifier: Classifier,
   call: { signal: AbortSignal },
 ): Promise<Prediction[]> {
-  const predictions: Prediction[] = [];
-  for (let i = 0; i < samples.count; ++i) {
-    const [before, after] = (await Promise.all(
-      [float, quantized].map((model) => answer(model, samples, i, classifier, call)),
-    )) as [Answer, Answer];
-    predictions.push({
+  const [before, after] = (await Promise.all(
+    [float, quantized].map((model) => answers(model, samples, classifier, call)),
+  )) as [Answer[], Answer[]];
+  return before.map((answer, i) => {
+    const other = after[i]!;
+    return {
       sample: samples.name(i),
-      float: before,
-      quantized: after,
-      agree: before.label === after.label,
-    });
-  }
-  return predictions;
+      float: answer,
+      quantized: other,
+      agree: answer.label === other.label,
+    };
+  });
 }
 
-async function answer(
+async function answers(
   model: Model,
   samples: SampleSet,
-  index: number,
   { output, labels }: Classifier,
   call: { signal: AbortSignal },
-): Promise<Answer> {
-  const sample = await samples.load(index);
-  const outputs = await model.run(sample, {
+): Promise<Answer[]> {
+  const found: Answer[] = [];
+  for await (const outputs of model.runEach(samples, {
     outputs: [output],
     optimization: 'default',
-    signal: call.signal,
-  });
-  const probabilities = outputs[output]?.data as Float32Array;
-  let best = 0;
-  probabilities.forEach((probability, i) => {
-    if (probability > (probabilities[best] ?? 0)) best = i;
-  });
-  return { label: labels[best] ?? String(best), probability: probabilities[best] ?? 0 };
+    ...call,
+  })) {
+    const probabilities = outputs[output]?.data as Float32Array;
+    let best = 0;
+    probabilities.forEach((probability, i) => {
+      if (probability > (probabilities[best] ?? 0)) best = i;
+    });
+    found.push({ label: labels[best] ?? String(best), probability: probabilities[best] ?? 0 });
+  }
+  return found;
 }
 
 export function agreementText(predictions: readonly Prediction[]): string {

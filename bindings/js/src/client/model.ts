@@ -24,7 +24,7 @@ import type { HalftoneEngine } from './engine.js';
 import { JobLock } from './job_lock.js';
 import type { OpenedModel, Reopen } from './open.js';
 import { quantize } from './quantize.js';
-import { type RunOptions, runModel } from './run_model.js';
+import { type RunOptions, runModel, runSamples } from './run_model.js';
 import { score } from './score.js';
 import { sensitivity } from './sensitivity.js';
 import { statistics } from './statistics.js';
@@ -143,6 +143,10 @@ export class ModelHandle implements Model {
 
   run(sample: Sample, options: RunOptions = {}): Promise<Sample> {
     return runModel(this, sample, options);
+  }
+
+  runEach(samples: SampleSet, options: RunOptions = {}): AsyncIterable<Sample> {
+    return runSamples(this, samples, options);
   }
 
   statistics(

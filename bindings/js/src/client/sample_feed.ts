@@ -55,6 +55,15 @@ export class SampleFeed {
     return this.once(index);
   }
 
+  /** All samples by number, if the worker keeps them all; else null. */
+  allKept(): SampleRef[] | null {
+    if (this.kept.size < this.samples.count) return null;
+    return Array.from({ length: this.samples.count }, (_, index) => ({
+      index,
+      name: this.samples.name(index),
+    }));
+  }
+
   /** Once a worker is full it stays full for this job. */
   private refused = false;
 }

@@ -4,6 +4,7 @@ import type { Encodings, Plan, SampleSet, SensitivityOptions } from '../types.js
 import type { ModelHandle } from './model.js';
 import { requireSamples } from './sample_feed.js';
 import { ScoreLane } from './score_lane.js';
+import { SweepModels } from './sweep_models.js';
 
 export async function score(
   model: ModelHandle,
@@ -27,7 +28,15 @@ export async function score(
     const scores = { simulated: Number.NaN, fused: Number.NaN };
     // One worker: two variants only, and their float outputs are computed once.
     await model.engine.pool.run(1, signal, async (worker, laneSignal) => {
-      const lane = new ScoreLane(model, worker, samples, inputs, sweep, scored, laneSignal);
+      const lane = new ScoreLane(
+        model,
+        worker,
+        samples,
+        inputs,
+        new SweepModels(model, sweep),
+        scored,
+        laneSignal,
+      );
       await lane.use(async () => {
         scores.simulated = await lane.score({ kind: 'simulated' }, 'exact', tick);
         scores.fused = await lane.score({ kind: 'quantized' }, 'default', tick);

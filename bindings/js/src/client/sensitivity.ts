@@ -4,7 +4,7 @@
 // on its own variant only, so neither the number of workers nor the order in which rows come in changes a number.
 import { cancelled, HalftoneError } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
-import type { RankInput } from '../shared/protocol.js';
+import type { RankInput, SweepInfo, SweepModel } from '../shared/protocol.js';
 import type {
   Encodings,
   Plan,
@@ -17,10 +17,12 @@ import type {
   Warning,
 } from '../types.js';
 import type { ModelHandle } from './model.js';
+import { ProvenCuts } from './proven_cuts.js';
 import { RowQueue } from './row_queue.js';
 import { requireSamples } from './sample_feed.js';
 import { sampleWarnings } from './sample_warnings.js';
 import { ScoreLane } from './score_lane.js';
+import { SweepModels } from './sweep_models.js';
 
 const CLIP_DB = 100;
 const CLIPPED_SHARE = 1 / 3;
@@ -101,13 +103,13 @@ class Sweep {
     this.scored = started.scored;
     this.skipped = started.skipped;
     try {
-      await this.runSites(started.sweep, rowSites(plan, started.skipped));
+      await this.runSites(started, rowSites(plan, started.skipped));
     } finally {
       if (core.connected) await core.call('sweep.end', { sweep: started.sweep }).catch(() => {});
     }
   }
 
-  private async runSites(sweep: number, sites: { site: Site; order: number }[]): Promise<void> {
+  private async runSites(started: SweepInfo, sites: { site: Site; order: number }[]): Promise<void> {
     const { signal, onProgress } = this.options;
     if (sites.length === 0) {
       throw new HalftoneError('invalid_state', 'The plan has no quantizer that can be scored.', {
@@ -123,16 +125,28 @@ class Sweep {
       onProgress,
     );
     const { inputs } = (await this.model.inspect()).model;
+    const models = new SweepModels(this.model, started.sweep);
+    const proven = new ProvenCuts(started.cuts.length);
     let next = 0;
     await this.model.engine.pool.run(size.workers, signal, async (worker, laneSignal) => {
-      const lane = new ScoreLane(this.model, worker, this.samples, inputs, sweep, this.scored, laneSignal);
+      const lane = new ScoreLane(this.model, worker, this.samples, inputs, models, this.scored, laneSignal);
+      const variant = async ({ site, order }: { site: Site; order: number }): Promise<SweepModel> => {
+        const cut = await proven.usable(started.cutOf[order] ?? -1, lane.cuts);
+        return { kind: 'variant', site: site.tensor, ...(cut !== null && { cut }) };
+      };
       await lane.use(async () => {
+        await lane.keepCuts(started.cuts);
+        await proven.prove((cut) => lane.proves(cut));
         while (next < sites.length && !laneSignal.aborted) {
-          const { site, order } = sites[next++]!;
-          const score = await lane.score({ kind: 'variant', site: site.tensor }, 'exact', () =>
-            progress.advance(1),
-          );
-          this.rows.push({ name: site.tensor, score, role: site.role as 'activation' | 'weight', order });
+          const entry = sites[next++]!;
+          const scoring = lane.score(await variant(entry), 'exact', () => progress.advance(1));
+          // Heard at its await below, also if preparing the next one fails first.
+          scoring.catch(() => {});
+          const ahead = sites[next];
+          if (ahead !== undefined) models.prepare(await variant(ahead), laneSignal);
+          const { site, order } = entry;
+          const role = site.role as 'activation' | 'weight';
+          this.rows.push({ name: site.tensor, score: await scoring, role, order });
         }
       });
     });

@@ -11,7 +11,7 @@ export async function withSession<T>(
   signal: AbortSignal | undefined,
   use: (session: number) => Promise<T>,
 ): Promise<T> {
-  const transfer = [skeleton.model.buffer, ...skeleton.buffers.map((buffer) => buffer.bytes.buffer)];
+  const transfer = buffersOf(skeleton);
   const { session } = await worker.call(
     'session.create',
     { model: skeleton, files, mode },
@@ -22,6 +22,11 @@ export async function withSession<T>(
   } finally {
     await tidy(worker, 'session.release', { session }, signal);
   }
+}
+
+/** Handed over with a skeleton, which is used once. */
+export function buffersOf(skeleton: Skeleton): ArrayBuffer[] {
+  return [skeleton.model.buffer, ...skeleton.buffers.map((buffer) => buffer.bytes.buffer)];
 }
 
 /** A job in a worker's core; dropped unless it was ended. */

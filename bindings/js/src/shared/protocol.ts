@@ -153,13 +153,31 @@ export interface Operations {
   'score.start': { in: { tensors: string[] }; out: { job: number } };
   /** `reference` is the session of the float model; not needed where this worker kept the sample's float outputs. */
   'score.feed': {
-    in: { job: number; session: number; reference: number | null; sample: SampleRef };
+    in: { job: number; session: number; reference: number | null; sample: SampleRef; cut: number | null };
     out: null;
   };
   /** The worst (lowest) PSNR over the tensors; null is NaN. */
   'score.end': { in: { job: number }; out: { score: number | null; byTensor: (number | null)[] } };
+  /**
+   * All of the above at once, for samples and float outputs that this worker keeps: a session, a run of each sample, the
+   * score. One request instead of one for each sample, which for a small model costs as much as the runs.
+   */
+  'score.kept': {
+    in: SessionRequest & { tensors: string[]; samples: SampleRef[]; cut: number | null };
+    out: { score: number | null; byTensor: (number | null)[] };
+  };
   /** Runs the float model and keeps its outputs if they fit the budget. */
   'reference.feed': { in: { session: number; tensors: string[]; sample: SampleRef }; out: { kept: boolean } };
+  /** Runs a session and keeps what crosses the cuts; the bytes of each, null where they don't fit the budget. */
+  'cuts.keep': {
+    in: { session: number; cuts: { cut: number; tensors: string[] }[]; sample: SampleRef };
+    out: { bytes: (number | null)[] };
+  };
+  /** Whether the model behind a cut gives the kept float outputs of these samples, bit for bit. */
+  'cuts.prove': {
+    in: SessionRequest & { cut: number; tensors: string[]; samples: SampleRef[] };
+    out: { equal: boolean };
+  };
   'histogram.start': {
     in: { tensor: string; min: number; max: number; bins: number; encoding: Encoding | null };
     out: { job: number };
@@ -178,6 +196,12 @@ export interface Operations {
   'test.hang': { in: null; out: never };
 }
 
+export interface SessionRequest {
+  model: Skeleton;
+  files: StoredFile[];
+  mode: RunMode;
+}
+
 export interface SessionInfo {
   session: number;
   inputs: { name: string; type: string; shape: (number | string)[] }[];
@@ -189,11 +213,18 @@ export interface SweepInfo {
   scored: string[];
   /** Quantized sites without an encoding, and why. */
   skipped: { name: string; why: string }[];
+  /** The tensors that cross each cut. */
+  cuts: string[][];
+  /** Of each site of the plan: the last cut in front of it, or -1. */
+  cutOf: number[];
 }
 
 export type SweepModel =
-  | { kind: 'float' }
-  | { kind: 'variant'; site: string }
+  /** With `cut`: only what lies behind it; its inputs are the tensors that cross there. */
+  | { kind: 'float'; cut?: number }
+  | { kind: 'variant'; site: string; cut?: number }
+  /** The float model with the tensors at all cuts as outputs. */
+  | { kind: 'cuts' }
   | { kind: 'simulated' }
   | { kind: 'quantized' };
 

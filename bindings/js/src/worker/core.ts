@@ -36,7 +36,7 @@ export interface CoreModel {
 
 export interface CoreJob {
   delete(): void;
-  skeleton(kind: string, name: string): CoreResult<CoreSkeleton>;
+  skeleton(kind: string, name: string, cut: number): CoreResult<CoreSkeleton>;
   feed(index: number, values: Float32Array, other: unknown): CoreResult<unknown>;
   read(part: number, offset: number, length: number): CoreResult<Uint8Array<ArrayBuffer>>;
   result(): CoreResult<unknown>;
@@ -54,7 +54,13 @@ export interface Core {
     plan: string,
     encodings: string,
     score: string,
-  ): CoreResult<{ job: CoreJob; scored: string[]; skipped: { name: string; why: string }[] }>;
+  ): CoreResult<{
+    job: CoreJob;
+    scored: string[];
+    skipped: { name: string; why: string }[];
+    cuts: string[][];
+    cutOf: number[];
+  }>;
   createExport(
     model: CoreModel,
     plan: string,

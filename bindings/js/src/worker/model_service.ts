@@ -85,13 +85,16 @@ function planHandlers(coreOf: () => Core, models: Table<CoreModel>): Handlers {
 function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table<CoreJob>): Handlers {
   return {
     'sweep.start': ({ model, plan, encodings, score }) => {
-      const { job, scored, skipped } = unwrap(
+      const { job, ...info } = unwrap(
         coreOf().createSweep(models.get(model), JSON.stringify(plan), JSON.stringify(encodings), score),
       );
-      return { sweep: jobs.add(job), scored, skipped };
+      return { sweep: jobs.add(job), ...info };
     },
-    'sweep.model': ({ sweep, what }, context) =>
-      sent(unwrap(jobs.get(sweep).skeleton(what.kind, what.kind === 'variant' ? what.site : '')), context),
+    'sweep.model': ({ sweep, what }, context) => {
+      const site = what.kind === 'variant' ? what.site : '';
+      const cut = what.kind === 'variant' || what.kind === 'float' ? (what.cut ?? -1) : -1;
+      return sent(unwrap(jobs.get(sweep).skeleton(what.kind, site, cut)), context);
+    },
     'sweep.end': ({ sweep }) => drop(jobs, sweep),
   };
 }

@@ -1,13 +1,14 @@
 // The handlers of the workers that run models: sessions, and jobs that take in what sessions give.
 import { readWhole } from '../platform/source.js';
 import type { Runner, RunnerSession } from '../runner/runner.js';
-import { cancelled, HalftoneError } from '../shared/errors.js';
-import type { CompareRow, SampleRef } from '../shared/protocol.js';
+import { cancelled } from '../shared/errors.js';
+import type { CompareRow, SampleRef, SessionRequest } from '../shared/protocol.js';
 import type { Sample, TensorStatistics } from '../types.js';
 import { type Core, type CoreJob, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
 import { finiteOrThrow, floatsOf, valuesOf } from './run_values.js';
 import { SampleStore } from './sample_store.js';
+import { feedPair, scoreHandlers } from './score_service.js';
 import { Table } from './tables.js';
 
 interface NamedJob {
@@ -30,11 +31,24 @@ export class RunState {
     return { job: this.jobs.add({ core, tensors }) };
   }
 
+  async createSession({ model, files, mode }: SessionRequest, context: CallContext): Promise<number> {
+    const external = [];
+    for (const file of files) external.push({ path: file.path, data: await readWhole(file.source) });
+    for (const buffer of model.buffers) external.push({ path: buffer.path, data: buffer.bytes });
+    if (context.signal.aborted) throw cancelled();
+    return this.sessions.add(await this.runner().create(model.model, external, mode));
+  }
+
   /** Runs a sample, or takes the tensors from the sample itself where no session is needed. */
-  async values(session: number | null, sample: SampleRef, tensors: readonly string[]): Promise<Sample> {
+  async values(
+    session: number | null,
+    sample: SampleRef,
+    tensors: readonly string[],
+    cut: number | null = null,
+  ): Promise<Sample> {
     return valuesOf(
       session === null ? null : this.sessions.get(session),
-      this.store.tensorsOf(sample),
+      this.store.inputsOf(sample, cut),
       tensors,
     );
   }
@@ -56,13 +70,10 @@ export function runHandlers(state: RunState): Handlers {
 
 function sessionHandlers(state: RunState): Handlers {
   return {
-    'session.create': async ({ model, files, mode }, context) => {
-      const external = [];
-      for (const file of files) external.push({ path: file.path, data: await readWhole(file.source) });
-      for (const buffer of model.buffers) external.push({ path: buffer.path, data: buffer.bytes });
-      if (context.signal.aborted) throw cancelled();
-      const session = await state.runner().create(model.model, external, mode);
-      return { session: state.sessions.add(session), inputs: session.inputs, outputs: session.outputs };
+    'session.create': async (request, context) => {
+      const session = await state.createSession(request, context);
+      const { inputs, outputs } = state.sessions.get(session);
+      return { session, inputs, outputs };
     },
     'session.release': async ({ session }) => {
       await state.sessions.take(session)?.release();
@@ -102,63 +113,6 @@ function observeHandlers(state: RunState): Handlers {
       );
     },
   };
-}
-
-function scoreHandlers(state: RunState): Handlers {
-  return {
-    'reference.feed': async ({ session, tensors, sample }) => {
-      const values = await state.values(session, sample, tensors);
-      const floats = tensors.map((tensor) => floatsOf(tensor, values[tensor]));
-      return { kept: state.store.keepReference(sample.index, floats) };
-    },
-    'score.start': ({ tensors }) => state.addJob(unwrap(state.core().createScores(tensors.length)), tensors),
-    'score.feed': async ({ job, session, reference, sample }) => {
-      const { core, tensors } = state.jobs.get(job);
-      const expected = await expectedOutputs(state, reference, sample, tensors);
-      const values = await state.values(session, sample, tensors);
-      for (const [index, tensor] of tensors.entries()) {
-        feedPair(core, index, expected[index]!, floatsOf(tensor, values[tensor]), tensor, sample.name);
-      }
-      return null;
-    },
-    'score.end': ({ job }) => {
-      const byTensor = unwrap(state.jobs.get(job).core.result()) as (number | null)[];
-      const known = byTensor.filter((score): score is number => score !== null);
-      return { score: known.length === byTensor.length ? Math.min(...known) : null, byTensor };
-    },
-  };
-}
-
-async function expectedOutputs(
-  state: RunState,
-  reference: number | null,
-  sample: SampleRef,
-  tensors: readonly string[],
-): Promise<Float32Array[]> {
-  const kept = state.store.reference(sample.index);
-  if (kept !== undefined) return kept;
-  if (reference === null)
-    throw new HalftoneError('internal', `The float outputs of sample ${sample.name} are missing.`);
-  const values = await state.values(reference, sample, tensors);
-  return tensors.map((tensor) => floatsOf(tensor, values[tensor]));
-}
-
-/** Errors of the core name no sample; here they do. */
-function feedPair(
-  core: CoreJob,
-  index: number,
-  expected: Float32Array,
-  actual: Float32Array,
-  tensor: string,
-  sample: string,
-): void {
-  const result = core.feed(index, expected, actual);
-  if (!result.ok)
-    unwrap({
-      ...result,
-      message: `${result.message} (tensor "${tensor}", sample ${sample})`,
-      where: tensor,
-    });
 }
 
 function histogramHandlers(state: RunState): Handlers {

@@ -5,22 +5,23 @@ import type { Sample } from '../types.js';
 
 const SAMPLE_LIMIT_BYTES = 64 * 2 ** 20;
 const REFERENCE_LIMIT_BYTES = 64 * 2 ** 20;
+const CUT_LIMIT_BYTES = 96 * 2 ** 20;
 
-class LimitedMap<T> {
-  private readonly entries = new Map<number, T>();
+class LimitedMap<K, T> {
+  private readonly entries = new Map<K, T>();
   private bytes = 0;
 
   constructor(private readonly limit: number) {}
 
   /** False if there is no room; then it isn't kept. */
-  put(key: number, entry: T, bytes: number): boolean {
+  put(key: K, entry: T, bytes: number): boolean {
     if (this.bytes + bytes > this.limit) return false;
     this.entries.set(key, entry);
     this.bytes += bytes;
     return true;
   }
 
-  get(key: number): T | undefined {
+  get(key: K): T | undefined {
     return this.entries.get(key);
   }
 
@@ -31,12 +32,27 @@ class LimitedMap<T> {
 }
 
 export class SampleStore {
-  private readonly samples = new LimitedMap<Sample>(SAMPLE_LIMIT_BYTES);
-  private readonly references = new LimitedMap<Float32Array[]>(REFERENCE_LIMIT_BYTES);
+  private readonly samples = new LimitedMap<number, Sample>(SAMPLE_LIMIT_BYTES);
+  private readonly references = new LimitedMap<number, Float32Array[]>(REFERENCE_LIMIT_BYTES);
+
+  private readonly crossings = new LimitedMap<string, Sample>(CUT_LIMIT_BYTES);
 
   keepSample(index: number, sample: Sample): boolean {
-    const bytes = Object.values(sample).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
-    return this.samples.put(index, sample, bytes);
+    return this.samples.put(index, sample, bytesOf(sample));
+  }
+
+  /** The values that cross a cut for a sample; their bytes, or null if there is no room. */
+  keepCrossing(cut: number, index: number, values: Sample): number | null {
+    const bytes = bytesOf(values);
+    return this.crossings.put(`${cut}/${index}`, values, bytes) ? bytes : null;
+  }
+
+  /** What a session is fed for a sample: the sample itself, or what crosses the cut that the session lies behind. */
+  inputsOf(sample: SampleRef, cut: number | null): Sample {
+    if (cut === null) return this.tensorsOf(sample);
+    const values = this.crossings.get(`${cut}/${sample.index}`);
+    if (values !== undefined) return values;
+    throw new HalftoneError('internal', `The values at cut ${cut} of sample ${sample.name} are missing.`);
   }
 
   tensorsOf(sample: SampleRef): Sample {
@@ -61,5 +77,10 @@ export class SampleStore {
   clear(): void {
     this.samples.clear();
     this.references.clear();
+    this.crossings.clear();
   }
+}
+
+function bytesOf(sample: Sample): number {
+  return Object.values(sample).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
 }
