@@ -50,16 +50,34 @@ export type FormatName =
   | 'int32'
   | 'float8e4m3fn'
   | 'float32';
-export type TargetName = 'onnxruntime';
+export type TargetName = 'onnxruntime' | 'tensorrt';
+/** Tools whose answers, faults included, can be asked for. */
+export type MatchName = 'modelopt';
 
+/** What is left out is the target's default. */
 export interface PlanOptions {
   target?: TargetName;
+  /** Target `tensorrt` only: ModelOpt's placement and scales as they are, faults included. */
+  match?: MatchName;
   activations?: FormatName;
   weights?: FormatName;
   perChannel?: boolean;
   activationsSymmetric?: boolean;
+  /** Patterns over node names, tensor names and operators: a name, `glob:…`, `re:…`, `op:…`. `exclude` wins. */
   include?: string[];
   exclude?: string[];
+  /** The rest is for target `tensorrt`. For the deep learning accelerator: every operator, no speed rules. */
+  dla?: boolean;
+  /** Excluded nodes read the raw tensor even where a neighbour reads its pair. */
+  rawExcluded?: boolean;
+  /** Weights stay float behind a Q/DQ pair, instead of codes behind a DequantizeLinear. */
+  floatWeights?: boolean;
+  /** Model inputs and outputs become tensors of codes where a pair sits on them. */
+  directIo?: boolean;
+  /** Tensors that a Concat joins share one scale. Default: true. */
+  concatGroups?: boolean;
+  /** Shapes as one sample makes them, for the speed rules; inferred otherwise, an unknown dimension counting as 1. */
+  sampleShapes?: [tensor: string, shape: number[]][];
 }
 
 export interface Site {
@@ -72,6 +90,10 @@ export interface Site {
   block_size: number | null;
   symmetric: boolean;
   scale_group: string | null;
+  /** A range that the format's operator has by nature; the samples don't matter then. */
+  fixed_range?: [min: number, max: number];
+  /** The model's output of this name comes out of the DequantizeLinear. */
+  serves_output?: true;
   rule: string;
   why: string;
   consumers: [node: string, input: number][];
