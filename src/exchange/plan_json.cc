@@ -195,7 +195,7 @@ Result<Plan> plan_from_json(std::string_view json) {
   plan.target = known.value();
   plan.options.target = known.value();
   plan.options.match = plan.match;
-  plan.opset_needed = opset_needed_for(plan.sites);
+  plan.opset_needed = opset_needed_for(plan);
   return plan;
 }
 

@@ -129,13 +129,22 @@ void say_new_warnings(const Model& before, const Model& after, std::vector<Chang
   }
 }
 
+// What stays float may read what it likes.
+Plan quantized_part(const Plan& plan) {
+  Plan part;
+  for (const Site& site : plan.sites) {
+    if (site.quantized) part.sites.push_back(site);
+  }
+  return part;
+}
+
 // The model that the plan's names are looked up in, raised if need be.
 Result<std::shared_ptr<const Model>> prepared(const std::shared_ptr<const Model>& model, const Plan& plan,
                                               std::vector<Change>& changes) {
-  const std::int64_t needed = opset_needed_for(plan.sites);
+  const std::int64_t needed = opset_needed_for(plan);
   Result<std::shared_ptr<const Model>> raised = raised_to(model, needed);
   if (!raised.ok() || raised.value() == model) return raised;
-  const Result<void> fits = check_plan(*raised.value(), plan);
+  const Result<void> fits = check_plan(*raised.value(), quantized_part(plan));
   if (!fits.ok()) {
     return Error{ErrorCode::kUnsupportedOpset,
                  "Raising the model to opset " + std::to_string(needed) +

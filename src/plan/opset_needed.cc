@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::int64_t kPerAxisOpset = 13;
 constexpr std::int64_t kBlockedOpset = 21;
+constexpr std::int64_t kFloatBiasOpset = 13;
 
 }  // namespace
 
@@ -25,6 +26,11 @@ std::int64_t opset_needed_for(std::span<const Site> sites) {
     if (site.quantized) opset = std::max(opset, opset_needed_for(site));
   }
   return opset;
+}
+
+std::int64_t opset_needed_for(const Plan& plan) {
+  const std::int64_t opset = opset_needed_for(std::span<const Site>(plan.sites));
+  return opset > 0 && plan.target == Target::kTensorRT ? std::max(opset, kFloatBiasOpset) : opset;
 }
 
 }  // namespace halftone

@@ -89,7 +89,7 @@ Result<Plan> make_plan(const Model& model, const PlanOptions& options) {
   put_sites(std::move(decisions.sites), rules.site_order(graph), plan);
   put_inputs(graph, decisions.inputs, plan);
   plan.warnings.insert(plan.warnings.end(), decisions.warnings.begin(), decisions.warnings.end());
-  plan.opset_needed = opset_needed_for(plan.sites);
+  plan.opset_needed = opset_needed_for(plan);
   warn_if_empty(plan);
   return plan;
 }

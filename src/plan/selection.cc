@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
-#include "plan/near_misses.h"
+#include "plan/near_names.h"
 #include "plan/wording.h"
 
 namespace halftone {
@@ -14,34 +13,8 @@ namespace {
 // Looking for near misses costs a pass over all names, so a long list of wrong patterns gets them only for
 // its first ones.
 constexpr std::size_t kPatternsWithNearMisses = 20;
-constexpr std::size_t kNearMisses = 3;
 
 std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
-
-// For a glob or a regular expression: its longest run of ordinary characters, which is what its writer had in
-// mind.
-std::string_view longest_literal(std::string_view pattern) {
-  std::string_view best;
-  std::size_t start = 0;
-  for (std::size_t position = 0; position <= pattern.size(); ++position) {
-    const bool ordinary =
-        position < pattern.size() &&
-        std::string_view("*?[](){}|\\^$+.").find(pattern[position]) == std::string_view::npos;
-    if (ordinary) continue;
-    if (position - start > best.size()) best = pattern.substr(start, position - start);
-    start = position + 1;
-  }
-  return best;
-}
-
-std::vector<std::string_view> operator_types(const Graph& graph) {
-  std::vector<std::string_view> types;
-  std::unordered_set<std::string_view> seen;
-  for (const GraphNode& node : graph.nodes()) {
-    if (seen.insert(node.op_type).second) types.push_back(node.op_type);
-  }
-  return types;
-}
 
 std::string listed(const std::vector<std::string_view>& names) {
   std::string text;
@@ -110,24 +83,14 @@ Result<Selection::Matches> Selection::match(const Graph& graph, std::span<const 
 
 void Selection::warn_unused(const Graph& graph, const Matches& matches, std::string_view option,
                             std::vector<Warning>& warnings) {
-  std::vector<std::string_view> names;
-  std::vector<std::string> labels;  // owns what `names` views
+  NearNames names(graph);
   std::size_t searched = 0;
   for (std::size_t index = 0; index < matches.patterns.size(); ++index) {
     if (matches.used[index]) continue;
     const Pattern& pattern = matches.patterns[index];
     const bool by_operator = pattern.kind() == Pattern::Kind::kOperator;
     std::vector<std::string_view> near;
-    if (searched++ < kPatternsWithNearMisses) {
-      if (names.empty() && !by_operator) {
-        for (NodeId id = 0; index_of(id) < graph.nodes().size(); ++id) labels.push_back(graph.node_label(id));
-        names.assign(labels.begin(), labels.end());
-        for (const GraphTensor& tensor : graph.tensors()) names.push_back(tensor.name);
-      }
-      const bool exact = by_operator || pattern.kind() == Pattern::Kind::kExact;
-      near = near_misses(exact ? pattern.body() : longest_literal(pattern.body()),
-                         by_operator ? operator_types(graph) : names, kNearMisses);
-    }
+    if (searched++ < kPatternsWithNearMisses) near = names.near(pattern);
     const std::string subject = by_operator ? "operator" : "node and no tensor";
     warnings.push_back({"pattern_matches_nothing",
                         "The " + std::string(option) + " pattern " + quoted(pattern.text()) + " matches no " +

@@ -105,10 +105,25 @@ tensorrt::PolicyOptions policy_options(const PlanContext& context) {
   return policy;
 }
 
+tensorrt::PolicyGraph view_of(const Graph& graph, const PlanOptions& options) {
+  return {graph, options.match ? tensorrt::Peer::kReproduce : tensorrt::Peer::kCorrect};
+}
+
+void warn_of_guesses(const Graph& graph, const std::vector<TensorId>& unknown,
+                     std::vector<Warning>& warnings) {
+  if (unknown.empty()) return;
+  const std::string& first = graph.tensor(unknown.front()).name;
+  warnings.push_back({"shapes_not_known",
+                      "The rules that leave small products and long attentions in float had to guess " +
+                          count_phrase(unknown.size(), "shape", "shapes") +
+                          " (an unknown dimension counts as 1); the first is that of " + quoted(first) +
+                          ". Shapes from a sample settle it.",
+                      printable(first)});
+}
+
 Result<TargetDecisions> decide(const PlanContext& context) {
   const Graph& graph = context.graph;
-  const tensorrt::PolicyGraph view(
-      graph, context.options.match ? tensorrt::Peer::kReproduce : tensorrt::Peer::kCorrect);
+  const tensorrt::PolicyGraph view = view_of(graph, context.options);
   const tensorrt::TensorShapes shapes(graph, context.options.sample_shapes);
   const tensorrt::PolicyOptions options = policy_options(context);
   std::vector<bool> excluded(graph.nodes().size(), false);
@@ -116,11 +131,22 @@ Result<TargetDecisions> decide(const PlanContext& context) {
     excluded[static_cast<std::size_t>(id)] = context.selection.excludes_node(id);
   const tensorrt::Policy policy = tensorrt::apply_policy(view, shapes, options, std::move(excluded));
   TargetDecisions decisions = tensorrt::sites_of(view, policy, options, context);
+  if (!options.dla) warn_of_guesses(graph, tensorrt::find_unknown_shapes(view, shapes), decisions.warnings);
   warn_of_untouched(graph, decisions.warnings);
   return decisions;
 }
 
 }  // namespace
+
+std::vector<std::string> shapes_to_measure(const Model& model, const PlanOptions& options) {
+  std::vector<std::string> names;
+  if (options.target != Target::kTensorRT || options.dla) return names;
+  const Graph& graph = model.graph();
+  const tensorrt::TensorShapes shapes(graph, options.sample_shapes);
+  for (const TensorId id : tensorrt::find_unknown_shapes(view_of(graph, options), shapes))
+    names.push_back(graph.tensor(id).name);
+  return names;
+}
 
 const TargetRules kTensorRTTarget = {Target::kTensorRT, "tensorrt", formats_of,
                                      check_options,     decide,     contract_site_order};

@@ -129,6 +129,11 @@ struct Plan {
 // tensors are float16/bfloat16/double.
 Result<Plan> make_plan(const Model& model, const PlanOptions& options);
 
+// Names of the tensors whose shapes the target's speed rules look at, that the graph alone doesn't tell, and
+// that `options.sample_shapes` lacks: run one sample with them as outputs (graph inputs: take the sample's
+// shapes) and plan with what comes out. Sorted by tensor order; empty for targets that don't ask.
+std::vector<std::string> shapes_to_measure(const Model& model, const PlanOptions& options);
+
 // Checks an edited or loaded plan against a model: every tensor, node and axis exists and fits. Errors:
 // kInvalidPolicy.
 Result<void> check_plan(const Model& model, const Plan& plan);

@@ -228,4 +228,22 @@ std::vector<Exclusion> find_nodes_from_mha_to_exclude(const PolicyGraph& graph, 
   return found;
 }
 
+std::vector<TensorId> find_unknown_shapes(const PolicyGraph& graph, const TensorShapes& shapes) {
+  std::vector<TensorId> unknown;
+  const auto ask = [&](TensorId tensor) {
+    if (tensor != kNone && !shapes.is_known(tensor)) unknown.push_back(tensor);
+  };
+  for (const NodeId id : graph.nodes()) {
+    const GraphNode& node = graph.graph().node(id);
+    if (!is_op(node, "MatMul") && !is_op(node, "Gemm")) continue;
+    ask(node.outputs[0]);
+    ask(input_of(node, 1));
+  }
+  for (const AttentionTriple& triple : find_attention_triples(graph))
+    ask(input_of(graph.graph().node(triple.first), 1));
+  std::sort(unknown.begin(), unknown.end());
+  unknown.erase(std::unique(unknown.begin(), unknown.end()), unknown.end());
+  return unknown;
+}
+
 }  // namespace halftone::tensorrt

@@ -34,4 +34,8 @@ std::vector<Exclusion> find_nodes_from_convs_to_exclude(const PolicyGraph& graph
 std::vector<Exclusion> find_nodes_from_mha_to_exclude(const PolicyGraph& graph, const TensorShapes& shapes,
                                                       Precision precision);
 
+// The tensors whose shapes the functions above look at and that aren't fully known: products of MatMul and
+// Gemm, their right operands, and the keys of attentions. Ascending, each once.
+std::vector<TensorId> find_unknown_shapes(const PolicyGraph& graph, const TensorShapes& shapes);
+
 }  // namespace halftone::tensorrt

@@ -6,7 +6,7 @@
 namespace halftone::tensorrt {
 
 FusibleBackbone::FusibleBackbone(const PolicyGraph& graph)
-    : first_convolution_(graph.graph().nodes().size(), kNone) {
+    : first_convolution_(graph.graph().nodes().size(), kNone), fuses_(graph.graph().nodes().size(), -1) {
   for (const std::string_view t : {"Conv", "ConvTranspose"}) {
     const std::vector<std::vector<std::string_view>> paths = {
         {"BiasAdd", "ConstMul", t},
@@ -31,9 +31,14 @@ FusibleBackbone::FusibleBackbone(const PolicyGraph& graph)
 }
 
 NodeId FusibleBackbone::of(NodeId node) {
-  const bool fuses =
-      std::any_of(paths_.begin(), paths_.end(), [&](PathMatcher& path) { return path.matches(node); });
-  return fuses ? first_convolution_[static_cast<std::size_t>(node)] : kNone;
+  const NodeId first = first_convolution_[static_cast<std::size_t>(node)];
+  if (first == kNone) return kNone;
+  std::int8_t& fuses = fuses_[static_cast<std::size_t>(node)];
+  if (fuses < 0) {
+    const auto leads = [&](PathMatcher& path) { return path.matches(node); };
+    fuses = std::any_of(paths_.begin(), paths_.end(), leads) ? 1 : 0;
+  }
+  return fuses == 1 ? first : kNone;
 }
 
 }  // namespace halftone::tensorrt

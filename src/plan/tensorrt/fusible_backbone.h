@@ -2,6 +2,7 @@
 // allows it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "plan/tensorrt/path_matcher.h"
@@ -25,6 +26,7 @@ class FusibleBackbone {
  private:
   std::vector<PathMatcher> paths_;
   std::vector<NodeId> first_convolution_;  // by node
+  std::vector<std::int8_t> fuses_;         // by node: 0 or 1; -1: not asked yet
 };
 
 }  // namespace halftone::tensorrt

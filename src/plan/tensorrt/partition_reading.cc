@@ -32,10 +32,11 @@ PartitionNodes classify_partition_nodes(const PolicyGraph& graph, const std::vec
   std::vector<std::int32_t> owner(graph.graph().nodes().size(), -1);
   for (std::size_t i = 0; i < partitions.size(); ++i)
     for (const NodeId id : partitions[i]) owner[index_of(id)] = static_cast<std::int32_t>(i);
+  std::vector<RawEdge> internal;
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     for (const NodeId id : partitions[i]) {
       bool external = false;
-      std::vector<RawEdge> internal;
+      internal.clear();
       for (const TensorId input : graph.graph().node(id).inputs) {
         if (graph.is_const_input(input)) continue;
         const NodeId producer = input == kNone ? kNone : graph.producer(input);
@@ -74,6 +75,7 @@ std::vector<RawEdge> classify_partially_quantized_weighted_ops(const PolicyGraph
 // Depth at most 10, but a Concat of a tensor with itself asks the same question twice at every step, so
 // answers are kept per depth.
 bool follows_cask(const PolicyGraph& graph, const std::vector<bool>& in_cask, NodeId node, int depth) {
+  if (in_cask[index_of(node)]) return true;
   std::vector<NodeId> layer = {node};
   for (; !layer.empty(); --depth) {
     std::vector<NodeId> next;

@@ -30,17 +30,16 @@ class PartitionBuilder {
   Partition grow(NodeId root) {
     partition_.clear();
     ++current_;
-    std::vector<Level> stack;
-    enter(root, stack);
-    while (!stack.empty()) {
-      Level& level = stack.back();
+    enter(root);
+    while (!stack_.empty()) {
+      Level& level = stack_.back();
       const std::span<const NodeId> children = graph_.children(level.node);
       if (level.child == children.size()) {
-        stack.pop_back();
+        stack_.pop_back();
         continue;
       }
       const NodeId child = children[level.child++];
-      if (!partitioned_[index_of(child)] && joins(child, level)) enter(child, stack);
+      if (!partitioned_[index_of(child)] && joins(child, level)) enter(child);
     }
     return partition_;
   }
@@ -60,7 +59,7 @@ class PartitionBuilder {
   inline static const std::vector<std::vector<std::string_view>> kLoneGate = {{"Mul", "Sigmoid"},
                                                                               {"Mul", "HardSigmoid"}};
 
-  void enter(NodeId id, std::vector<Level>& stack) {
+  void enter(NodeId id) {
     if (is_op(graph_.graph().node(id), "Mul") && !is_fusible_mul(id)) return;
     owner_[index_of(id)] = current_;
     rank_[index_of(id)] = partition_.size();
@@ -68,7 +67,7 @@ class PartitionBuilder {
     partitioned_[index_of(id)] = true;
     // A residual Add is where its partition ends.
     if (non_residual_.of_node[index_of(id)] != kNone) return;
-    stack.push_back({id, partition_.size(), 0});
+    stack_.push_back({id, partition_.size(), 0});
   }
 
   bool is_fusible_mul(NodeId id) {
@@ -112,6 +111,7 @@ class PartitionBuilder {
   std::vector<PathMatcher> fusible_;
   std::vector<PathMatcher> lone_gate_;
   Partition partition_;
+  std::vector<Level> stack_;  // of the partition that grows; empty between two
   std::int32_t current_ = -1;
   std::vector<std::int32_t> owner_;  // by node: number of the partition, -1: none
   std::vector<std::size_t> rank_;    // by node: place in it

@@ -15,33 +15,15 @@ bool is_optional(std::string_view label) { return label == kBiasAdd || label == 
 
 }  // namespace
 
-// What a node does with the path's rest.
-struct PathMatcher::Step {
-  bool fails = false;
-  bool recorded = false;  // it stood for a label
-  bool widens =
-      false;  // it was a variable Add on NonBiasAdd: its siblings then see the label Add, as in the peer
-  std::size_t next_place = 0;  // where its neighbours go on
-};
-
-struct PathMatcher::Frame {
-  NodeId node = kNone;
-  std::size_t place = 0;
-  bool widened = false;  // the label at `place` was turned into Add by an earlier sibling
-  bool recorded = false;
-  std::size_t next_place = 0;
-  bool next_widened = false;
-  std::size_t neighbour = 0;  // the next one to try
-};
-
 PathMatcher::PathMatcher(const PolicyGraph& graph, std::vector<std::string_view> path, Direction direction,
                          std::vector<std::string_view> wildcards)
     : graph_(graph), path_(std::move(path)), direction_(direction), wildcards_(std::move(wildcards)) {
-  known_.assign(graph.graph().nodes().size() * path_.size() * 2, 0);
+  const bool widens = std::find(path_.begin(), path_.end(), kNonBiasAdd) != path_.end();
+  states_ = widens ? 2 : 1;
 }
 
 std::size_t PathMatcher::key(NodeId node, std::size_t place, bool widened) const {
-  return (static_cast<std::size_t>(node) * path_.size() + place) * 2 + (widened ? 1 : 0);
+  return (static_cast<std::size_t>(node) * path_.size() + place) * states_ + (widened ? 1 : 0);
 }
 
 PathMatcher::Step PathMatcher::step(NodeId id, std::size_t place, bool widened) const {
@@ -82,13 +64,14 @@ bool PathMatcher::match_nodes(NodeId node, std::vector<NodeId>& found) { return 
 
 bool PathMatcher::walk(NodeId start, std::vector<NodeId>* found) {
   if (path_.empty()) return true;
-  std::vector<Frame> stack;
+  if (known_.empty()) known_.assign(graph_.graph().nodes().size() * path_.size() * states_, 0);
+  stack_.clear();
   bool success = false;
   // Opens a frame unless the answer is known; sets `success` where it is yes. With `found` a known yes must
   // be walked again.
   const auto enter = [&](NodeId node, std::size_t place, bool widened) {
     const Step step = this->step(node, place, widened);
-    if (step.widens && !stack.empty()) stack.back().next_widened = true;
+    if (step.widens && !stack_.empty()) stack_.back().next_widened = true;
     const std::uint8_t known = known_[key(node, place, widened)];
     if (known == static_cast<std::uint8_t>(Known::kNo)) return;
     if (known == static_cast<std::uint8_t>(Known::kYes) && found == nullptr) {
@@ -99,24 +82,24 @@ bool PathMatcher::walk(NodeId start, std::vector<NodeId>* found) {
       known_[key(node, place, widened)] = static_cast<std::uint8_t>(Known::kNo);
       return;
     }
-    stack.push_back({node, place, widened, step.recorded, step.next_place, false, 0});
+    stack_.push_back({node, place, widened, step.recorded, step.next_place, false, 0});
     if (step.next_place == path_.size()) success = true;
   };
   enter(start, 0, false);
-  while (!stack.empty() && !success) {
-    Frame& frame = stack.back();
+  while (!stack_.empty() && !success) {
+    Frame& frame = stack_.back();
     const std::span<const NodeId> neighbours =
         direction_ == Direction::kForward ? graph_.children(frame.node) : graph_.parents(frame.node);
     if (frame.neighbour == neighbours.size()) {
       known_[key(frame.node, frame.place, frame.widened)] = static_cast<std::uint8_t>(Known::kNo);
-      stack.pop_back();
+      stack_.pop_back();
       continue;
     }
     const NodeId next = neighbours[frame.neighbour++];
     enter(next, frame.next_place, frame.next_widened);
   }
   if (!success) return false;
-  for (const Frame& frame : stack) {
+  for (const Frame& frame : stack_) {
     known_[key(frame.node, frame.place, frame.widened)] = static_cast<std::uint8_t>(Known::kYes);
     if (found != nullptr && frame.recorded) found->push_back(frame.node);
   }

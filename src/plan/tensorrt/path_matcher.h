@@ -31,8 +31,22 @@ class PathMatcher {
 
  private:
   enum class Known : std::uint8_t { kNo = 1, kYes = 2 };
-  struct Frame;
-  struct Step;
+  struct Step {
+    bool fails = false;
+    bool recorded = false;  // the node stood for a label
+    // It was a variable Add on NonBiasAdd: its siblings then see the label Add, as in the peer.
+    bool widens = false;
+    std::size_t next_place = 0;  // where its neighbours go on
+  };
+  struct Frame {
+    NodeId node = kNone;
+    std::size_t place = 0;
+    bool widened = false;  // the label at `place` was turned into Add by an earlier sibling
+    bool recorded = false;
+    std::size_t next_place = 0;
+    bool next_widened = false;
+    std::size_t neighbour = 0;  // the next one to try
+  };
 
   [[nodiscard]] Step step(NodeId node, std::size_t place, bool widened) const;
   bool walk(NodeId node, std::vector<NodeId>* found);
@@ -42,7 +56,9 @@ class PathMatcher {
   std::vector<std::string_view> path_;
   Direction direction_;
   std::vector<std::string_view> wildcards_;
-  std::vector<std::uint8_t> known_;  // by key(); 0: not known
+  std::size_t states_ = 1;           // of a label: 2 where one of them can be widened
+  std::vector<std::uint8_t> known_;  // by key(), made at the first question; 0: not known
+  std::vector<Frame> stack_;         // of the running walk, kept for the next one
 };
 
 // The labels of ModelOpt's copy operators, which most of its backward paths look through.

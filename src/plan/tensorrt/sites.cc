@@ -11,11 +11,19 @@ namespace {
 
 std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
-// What the handler table would mark if every node were chosen: where a quantizer can sit at all.
-Marks candidates(const PolicyGraph& graph, const PolicyOptions& options) {
-  NodeChoice all;
-  all.selected.assign(graph.graph().nodes().size(), true);
-  return mark_inputs(graph, all, quantizable_operators(options));
+// The nodes that a quantizer can sit in front of at all: those that the caller lists, and those of operators
+// that the policy may choose.
+NodeChoice candidate_nodes(const PolicyGraph& graph, const PolicyOptions& options) {
+  PolicyOptions policy = options;
+  policy.listed.reset();
+  const auto quantizable = quantizable_operators(policy);
+  NodeChoice choice;
+  choice.selected.assign(graph.graph().nodes().size(), false);
+  for (const NodeId id : graph.nodes()) {
+    const bool listed = options.listed && (*options.listed)[index_of(id)];
+    choice.selected[index_of(id)] = listed || quantizable(graph.graph().node(id).op_type);
+  }
+  return choice;
 }
 
 class SiteMaker {
@@ -25,7 +33,8 @@ class SiteMaker {
       : view_(view),
         graph_(view.graph()),
         policy_(policy),
-        candidates_(candidates(view, options)),
+        candidate_nodes_(candidate_nodes(view, options)),
+        candidates_(mark_inputs(view, candidate_nodes_, quantizable_operators(options))),
         context_(context),
         reasons_(view, policy, context),
         decisions_(view.graph()) {}
@@ -109,8 +118,10 @@ class SiteMaker {
       describe_activation(tensor, uses, site);
       group(id, site);
     } else {
-      describe_float(tensor, site);
-      uses = tensor.consumers;
+      for (const Use use : tensor.consumers) {
+        if (candidate_nodes_.selected[index_of(use.node)]) uses.push_back(use);
+      }
+      describe_float(uses, site);
     }
     add_consumers(uses, site);
     decisions_.sites.push_back({id, std::move(site)});
@@ -135,12 +146,11 @@ class SiteMaker {
     site.why += " Its range is [0, 1], as it comes from a Softmax.";
   }
 
-  void describe_float(const GraphTensor& tensor, Site& site) const {
-    const bool read = !tensor.consumers.empty();
-    const Decision decision = read ? decisions_.inputs.at(tensor.consumers.front())
-                                   : Decision{false, "not_read", "No node reads it.", {}};
-    site.rule = decision.rule;
-    site.why = decision.why;
+  // Precondition: not empty, as only what a candidate reads has a site.
+  void describe_float(const std::vector<Use>& uses, Site& site) const {
+    const Decision& first = decisions_.inputs.at(uses.front());
+    site.rule = first.rule;
+    site.why = first.why;
   }
 
   // Whose constants are marked by their readings, or as a whole where the peer sees an activation.
@@ -282,7 +292,8 @@ class SiteMaker {
   const PolicyGraph& view_;
   const Graph& graph_;
   const Policy& policy_;
-  Marks candidates_;
+  NodeChoice candidate_nodes_;
+  Marks candidates_;  // what the handler table would mark if all of them were chosen
   const PlanContext& context_;
   Reasons reasons_;
   TargetDecisions decisions_;

@@ -1,5 +1,7 @@
 #include "plan/tensorrt/tensor_shapes.h"
 
+#include <algorithm>
+
 namespace halftone::tensorrt {
 
 TensorShapes::TensorShapes(const Graph& graph, const std::vector<std::pair<std::string, Shape>>& from_a_run)
@@ -7,6 +9,13 @@ TensorShapes::TensorShapes(const Graph& graph, const std::vector<std::pair<std::
   for (const auto& [name, shape] : from_a_run) {
     if (const TensorId id = graph.find_tensor(name); id != kNone) measured_.insert_or_assign(id, shape);
   }
+}
+
+bool TensorShapes::is_known(TensorId tensor) const {
+  if (measured_.contains(tensor)) return true;
+  const std::optional<std::vector<Dimension>>& inferred = graph_.tensor(tensor).shape;
+  return inferred && std::all_of(inferred->begin(), inferred->end(),
+                                 [](const Dimension& dimension) { return dimension.value >= 0; });
 }
 
 std::optional<Shape> TensorShapes::of(TensorId tensor) const {

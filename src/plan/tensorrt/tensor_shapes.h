@@ -20,8 +20,8 @@ class TensorShapes {
 
   // nullopt if the rank isn't known.
   [[nodiscard]] std::optional<Shape> of(TensorId tensor) const;
-  // Whether a run measured it.
-  [[nodiscard]] bool measured(TensorId tensor) const { return measured_.contains(tensor); }
+  // Whether nothing of it had to be guessed.
+  [[nodiscard]] bool is_known(TensorId tensor) const;
 
  private:
   const Graph& graph_;
