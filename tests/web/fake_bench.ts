@@ -23,6 +23,8 @@ export interface FakeOptions {
 export interface FakeBench extends Bench {
   closed: string[];
   plans: PlanOptions[];
+  /** Patterns that were asked about, in the order of asking. */
+  previews: string[];
 }
 
 function siteOf(tensor: string, index: number, options: PlanOptions): Site {
@@ -51,8 +53,8 @@ export function fakePlan(layers: number, options: PlanOptions): Plan {
   return {
     halftone: '0.1.0',
     model_sha256: 'a'.repeat(64),
-    target: 'onnxruntime',
-    match: null,
+    target: options.target ?? 'onnxruntime',
+    match: options.match ?? null,
     options: { ...options },
     sites: names.map((name, index) => siteOf(name, index, options)),
     inputs: [],
@@ -149,6 +151,18 @@ class FakeModel implements Model {
 
   async checkPlan(): Promise<void> {}
 
+  async previewPatterns(patterns: string[]) {
+    this.log.previews.push(...patterns);
+    await this.options.pause(undefined);
+    const { layers } = this.options;
+    const names = Array.from({ length: layers }, (_, layer) => `Conv_${layer}`);
+    return patterns.map((pattern) => {
+      if (pattern === 're:(') throw { code: 'invalid_policy', message: 'The pattern "re:(" ends early' };
+      const nodes = pattern === 'op:Conv' ? names : names.filter((name) => name === pattern);
+      return { pattern, nodes, tensors: [], near_misses: nodes.length > 0 ? [] : ['Conv_0'] };
+    });
+  }
+
   async calibrate(
     ...[plan, samples, { signal, onProgress } = {}]: Parameters<Model['calibrate']>
   ): Promise<Encodings> {
@@ -186,6 +200,8 @@ class FakeModel implements Model {
       float_bytes: 585532,
       nodes: 300,
       quantized_nodes: { Conv: this.options.layers },
+      quantized_node_names: Array.from({ length: this.options.layers }, (_, layer) => `conv_${layer}`),
+      concat_groups: [],
       sites: { quantized: this.options.layers * 2, by_rule: {} },
       sizes_by_type: { int8: 140000 },
       score: { simulated: null, fused: null },
@@ -243,6 +259,7 @@ export function fakeBench(options: FakeOptions = {}): FakeBench {
   const bench: FakeBench = {
     closed: [],
     plans: [],
+    previews: [],
     bundled: [
       {
         id: 'text-direction',

@@ -4,6 +4,7 @@ import { useBench } from '../../web/src/actions/context.js';
 import { cancelJob } from '../../web/src/actions/job.js';
 import { closeModel, openBundled, takeFiles } from '../../web/src/actions/open.js';
 import { chooseOptions, resetOptions, staleSentence } from '../../web/src/actions/plan.js';
+import { draft, previewOf, startPreviewing } from '../../web/src/actions/preview.js';
 import { calibrate, rank } from '../../web/src/actions/run.js';
 import { useRandomSamples } from '../../web/src/actions/samples.js';
 import { quantize } from '../../web/src/actions/save.js';
@@ -119,6 +120,86 @@ describe('the whole way', () => {
     await useRandomSamples(3, 7);
     expect(store.samples.value?.set).toMatchObject({ count: 3, random: true });
     expect(await calibrate()).toBe('done');
+  });
+});
+
+describe('target tensorrt', () => {
+  test('makes another plan; choices that it alone knows leave the other target as it was', async () => {
+    await openBundled(bench.bundled[0]!);
+    await chooseOptions({ dla: true }); // Not for onnxruntime: the same plan.
+    expect(store.states.value).toMatchObject({ calibrate: 'done', sensitivity: 'done' });
+    await chooseOptions({ target: 'tensorrt' });
+    expect(bench.plans.at(-1)).toEqual({ target: 'tensorrt', dla: true });
+    expect(store.plan.value?.value.target).toBe('tensorrt');
+    expect(store.states.value).toMatchObject({ plan: 'done', calibrate: 'stale', sensitivity: 'stale' });
+    await chooseOptions({ matchModelOpt: true, precision: 'float8e4m3fn' });
+    expect(bench.plans.at(-1)).toEqual({
+      target: 'tensorrt',
+      activations: 'float8e4m3fn',
+      weights: 'float8e4m3fn',
+      match: 'modelopt',
+    });
+    await chooseOptions({ target: 'onnxruntime' });
+    expect(store.states.value).toMatchObject({ calibrate: 'done', sensitivity: 'done' });
+  });
+});
+
+describe('patterns', () => {
+  const settled = async () => {
+    while (!store.idle.value) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const nodesOf = (pattern: string) => {
+    const preview = previewOf(pattern);
+    return preview?.state === 'read' ? preview.match.nodes : preview;
+  };
+
+  test('are previewed while typed and while they are there; what was typed over is not asked', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    install({ pause: () => held });
+    const stop = startPreviewing();
+    try {
+      await takeFiles([item('a.onnx')]);
+      for (const typed of ['o', 'op', 'op:', 'op:Con', 'op:Conv']) draft.value = typed;
+      release();
+      await settled();
+      expect(bench.previews).toEqual(['o', 'op:Conv']);
+      expect(nodesOf('op:Conv')).toHaveLength(6);
+      expect(previewOf('op')).toBeNull();
+      draft.value = '';
+      await chooseOptions({ exclude: ['Conv_3', 'op:Conv'] });
+      await settled();
+      expect(bench.previews).toEqual(['o', 'op:Conv', 'Conv_3']);
+      expect(nodesOf('Conv_3')).toEqual(['Conv_3']);
+      expect(bench.plans.at(-1)).toEqual({ target: 'onnxruntime', exclude: ['Conv_3', 'op:Conv'] });
+      await takeFiles([item('b.onnx')]);
+      await settled();
+      expect(bench.previews.slice(3)).toEqual(['Conv_3', 'op:Conv']);
+    } finally {
+      stop();
+      draft.value = '';
+    }
+  });
+
+  test('that cannot be read say why, and nothing else fails', async () => {
+    const stop = startPreviewing();
+    try {
+      await takeFiles([item('a.onnx')]);
+      draft.value = 're:(';
+      await settled();
+      expect(previewOf('re:(')).toMatchObject({ state: 'failed' });
+      expect(previewOf('re:(')).toHaveProperty(
+        'message',
+        expect.stringMatching(/^The pattern "re:\(" ends early\. ./),
+      );
+      expect(store.problem.value).toBeNull();
+      expect(store.states.value.plan).toBe('done');
+    } finally {
+      stop();
+      draft.value = '';
+    }
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { knownFormat } from '../../web/src/actions/known_formats.js';
 import { sortDrop } from '../../web/src/actions/sort_drop.js';
 import { kDefaultAddress, readAddress, writeAddress } from '../../web/src/state/address.js';
-import { planOptions } from '../../web/src/state/options.js';
+import { flagsOf, kDefaultOptions, planOptions } from '../../web/src/state/options.js';
 import { problemDetails, problemFrom } from '../../web/src/state/problem.js';
 import { topClass } from '../../web/src/state/saved.js';
 import { type Inputs, stepStates } from '../../web/src/state/steps.js';
@@ -16,8 +16,23 @@ describe('address', () => {
       step: 'sensitivity' as const,
       presentation: 'table' as const,
       order: 'graph' as const,
+      listing: 'inputs' as const,
       tensor: 'a&b=#c d/é<img>',
-      options: { activations: 'int16' as const, weights: 'uint8' as const, perChannel: false },
+      options: {
+        target: 'tensorrt' as const,
+        activations: 'int16' as const,
+        weights: 'uint8' as const,
+        perChannel: false,
+        precision: 'float8e4m3fn' as const,
+        matchModelOpt: true,
+        dla: true,
+        floatWeights: true,
+        directIo: true,
+        concatGroups: false,
+        rawExcluded: true,
+        include: ['glob:a*', 're:[&=#]+'],
+        exclude: ['op:Softmax'],
+      },
     };
     expect(readAddress(`#${writeAddress(address)}`)).toEqual({ address, ignored: [] });
   });
@@ -28,13 +43,61 @@ describe('address', () => {
     expect(address).toEqual({ ...kDefaultAddress, presentation: 'table' });
   });
 
-  test('only chosen options reach the plan', () => {
-    expect(planOptions(kDefaultAddress.options)).toEqual({ target: 'onnxruntime' });
-    expect(planOptions({ activations: 'int8', weights: 'int8', perChannel: false })).toEqual({
+  test('patterns are read once each, and neither empty nor without end', () => {
+    const long = 'x'.repeat(1025);
+    const { address, ignored } = readAddress(`#exclude=a&exclude=a&exclude=&include=${long}&include=b`);
+    expect(ignored).toEqual(['exclude', 'exclude', 'include']);
+    expect(address.options).toEqual({ ...kDefaultOptions, exclude: ['a'], include: ['b'] });
+    expect(kDefaultOptions.exclude).toEqual([]);
+    const many = Array.from({ length: 130 }, (_, index) => `include=p${index}`).join('&');
+    expect(readAddress(`#${many}`).address.options.include).toHaveLength(100);
+    expect(readAddress('#target=aimet&precision=int16&constructor=true').ignored).toEqual([
+      'target',
+      'precision',
+      'constructor',
+    ]);
+  });
+});
+
+describe('options', () => {
+  test('only chosen ones reach the plan', () => {
+    expect(planOptions(kDefaultOptions)).toEqual({ target: 'onnxruntime' });
+    expect(planOptions({ ...kDefaultOptions, activations: 'int8', perChannel: false })).toEqual({
       target: 'onnxruntime',
       activations: 'int8',
       perChannel: false,
     });
+    expect(planOptions({ ...kDefaultOptions, target: 'tensorrt', concatGroups: false, dla: true })).toEqual({
+      target: 'tensorrt',
+      concatGroups: false,
+      dla: true,
+    });
+  });
+
+  test('those of the other target are kept, but neither offered nor sent', () => {
+    const chosen = { ...kDefaultOptions, activations: 'int16', weights: 'int4', dla: true } as const;
+    expect(flagsOf(chosen)).toEqual(['perChannel']);
+    expect(planOptions({ ...chosen, directIo: true, exclude: ['a'] })).toEqual({
+      target: 'onnxruntime',
+      activations: 'int16',
+      weights: 'int4',
+      exclude: ['a'],
+    });
+    expect(planOptions({ ...chosen, target: 'tensorrt' })).toEqual({ target: 'tensorrt', dla: true });
+  });
+
+  test('what contradicts another choice is neither offered nor sent', () => {
+    const tensorrt = { ...kDefaultOptions, target: 'tensorrt' } as const;
+    const float8 = { ...tensorrt, precision: 'float8e4m3fn', dla: true } as const;
+    expect(flagsOf(float8)).not.toContain('dla');
+    expect(planOptions(float8)).toEqual({
+      target: 'tensorrt',
+      activations: 'float8e4m3fn',
+      weights: 'float8e4m3fn',
+    });
+    const peer = { ...tensorrt, matchModelOpt: true, perChannel: false, rawExcluded: true };
+    expect(flagsOf(peer)).toEqual(['matchModelOpt', 'dla', 'floatWeights', 'directIo', 'concatGroups']);
+    expect(planOptions(peer)).toEqual({ target: 'tensorrt', match: 'modelopt' });
   });
 });
 

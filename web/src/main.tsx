@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { useBench } from './actions/context';
 import { startInspecting } from './actions/inspect';
 import { updatePlan } from './actions/plan';
+import { startPreviewing } from './actions/preview';
 import { halftoneBench } from './engine/halftone';
 import { startAddress } from './state/address_sync';
 import { build } from './state/build';
@@ -29,6 +30,7 @@ function start(host: HTMLElement): void {
   startTraffic();
   startAddress(() => void updatePlan());
   startInspecting();
+  startPreviewing();
   listenToWindow();
   render(<App />, host);
   effect(() => {

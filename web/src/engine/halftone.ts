@@ -11,7 +11,6 @@ import {
   jsonFile,
   type Model,
   randomSamples,
-  readSamples,
   type Sample,
   type SampleSet,
   sensitivityCsv,
@@ -136,6 +135,20 @@ async function* runDeployed(
   }
 }
 
+/** Decoders of images and archives are a third of the page's code; they come with what a run needs. */
+async function sampleReaders(): Promise<typeof import('./sample_readers')> {
+  try {
+    return await import('./sample_readers');
+  } catch (cause) {
+    const next = 'Check the connection and choose the samples again.';
+    throw new HalftoneError('internal', 'The readers of sample files could not be fetched.', { next, cause });
+  }
+}
+
+async function prepare(engine: Engine): Promise<void> {
+  await Promise.all([engine.prepare(), sampleReaders()]);
+}
+
 export function halftoneBench(): Bench {
   const engine = createEngine({
     assets: { worker: address(workerUrl), core: address(coreUrl), runtime: address(runtimeUrl) },
@@ -143,15 +156,18 @@ export function halftoneBench(): Bench {
   return {
     bundled: sampleList.samples.map(bundledSample),
     warm: () => engine.info(),
-    prepare: () => engine.prepare(),
+    prepare: () => prepare(engine),
     open: (model, request) => openWithData(engine, model, request),
     fetchSample,
-    readSamples: (files: readonly PathFile[], inputs: readonly ValueInfo[], image: ImageOptions | null) =>
-      readSamples(
-        files.map(({ path, file }) => ({ name: path, source: file })),
-        inputs,
-        image ?? {},
-      ),
+    readSamples: async (
+      files: readonly PathFile[],
+      inputs: readonly ValueInfo[],
+      image: ImageOptions | null,
+    ) => {
+      const { readSamples } = await sampleReaders();
+      const sources = files.map(({ path, file }) => ({ name: path, source: file }));
+      return readSamples(sources, inputs, image ?? {});
+    },
     randomSamples: async (inputs, count, seed) => randomSamples(inputs, { count, seed }),
     runDeployed: (blob, name, set, signal) => runDeployed(engine, blob, name, set, signal),
     liveObjects: () => engine.liveObjects(),

@@ -1,16 +1,27 @@
 // The part of the address behind '#': step, view, selection and options. Never data and never file names.
-import { kActivationFormats, kDefaultOptions, kWeightFormats, type Options } from './options';
+import {
+  type Flag,
+  kActivationFormats,
+  kDefaultOptions,
+  kPrecisions,
+  kTargets,
+  kWeightFormats,
+  type Options,
+} from './options';
 
 export type Step = 'model' | 'plan' | 'calibrate' | 'sensitivity' | 'save';
 export const kSteps: readonly Step[] = ['model', 'plan', 'calibrate', 'sensitivity', 'save'];
 
 export type Presentation = 'bars' | 'table';
 export type Order = 'worst' | 'graph';
+/** What the rows of the plan are. */
+export type Listing = 'sites' | 'inputs';
 
 export interface Address {
   step: Step;
   presentation: Presentation;
   order: Order;
+  listing: Listing;
   tensor: string | null;
   options: Options;
 }
@@ -19,12 +30,24 @@ export const kDefaultAddress: Address = {
   step: 'model',
   presentation: 'bars',
   order: 'worst',
+  listing: 'sites',
   tensor: null,
   options: kDefaultOptions,
 };
 
-/** Longest tensor name that is taken from an address. */
+/** Longest name or pattern that is taken from an address, and most patterns of a kind. */
 const kLongestName = 1024;
+const kMostPatterns = 100;
+
+const kFlagKeys: Record<string, Flag> = {
+  channels: 'perChannel',
+  modelopt: 'matchModelOpt',
+  dla: 'dla',
+  floatweights: 'floatWeights',
+  directio: 'directIo',
+  concat: 'concatGroups',
+  rawexcluded: 'rawExcluded',
+};
 
 export function writeAddress(address: Address): string {
   const entries: [string, string][] = [];
@@ -34,11 +57,17 @@ export function writeAddress(address: Address): string {
   put('step', address.step, kDefaultAddress.step);
   put('view', address.presentation, kDefaultAddress.presentation);
   put('order', address.order, kDefaultAddress.order);
-  put('activations', address.options.activations, kDefaultOptions.activations);
-  put('weights', address.options.weights, kDefaultOptions.weights);
-  put('channels', String(address.options.perChannel), String(kDefaultOptions.perChannel));
-  if (address.tensor !== null && address.tensor.length <= kLongestName)
-    entries.push(['tensor', address.tensor]);
+  put('list', address.listing, kDefaultAddress.listing);
+  const { options } = address;
+  for (const key of ['target', 'activations', 'weights', 'precision'] as const)
+    put(key, options[key], kDefaultOptions[key]);
+  for (const [key, flag] of Object.entries(kFlagKeys))
+    put(key, String(options[flag]), String(kDefaultOptions[flag]));
+  for (const key of ['include', 'exclude'] as const) {
+    for (const pattern of options[key].slice(0, kMostPatterns))
+      if (isName(pattern)) entries.push([key, pattern]);
+  }
+  if (address.tensor !== null && isName(address.tensor)) entries.push(['tensor', address.tensor]);
   return new URLSearchParams(entries).toString();
 }
 
@@ -46,6 +75,10 @@ export interface ReadAddress {
   address: Address;
   /** The keys that were not understood; they are left out. */
   ignored: string[];
+}
+
+function isName(text: string): boolean {
+  return text !== '' && text.length <= kLongestName;
 }
 
 function oneOf<T extends string>(value: string, allowed: readonly T[]): T | null {
@@ -75,25 +108,58 @@ function readEntry(address: Address, key: string, value: string): boolean {
       return assign(oneOf(value, ['worst', 'graph'] as const), (order) => {
         address.order = order;
       });
-    case 'activations':
-      return assign(oneOf(value, kActivationFormats), (format) => {
-        address.options.activations = format;
-      });
-    case 'weights':
-      return assign(oneOf(value, kWeightFormats), (format) => {
-        address.options.weights = format;
-      });
-    case 'channels':
-      return assign(oneOf(value, ['true', 'false'] as const), (flag) => {
-        address.options.perChannel = flag === 'true';
+    case 'list':
+      return assign(oneOf(value, ['sites', 'inputs'] as const), (listing) => {
+        address.listing = listing;
       });
     case 'tensor':
-      return assign(value !== '' && value.length <= kLongestName ? value : null, (name) => {
+      return assign(isName(value) ? value : null, (name) => {
         address.tensor = name;
       });
     default:
-      return false;
+      return readOption(address.options, key, value);
   }
+}
+
+function readOption(options: Options, key: string, value: string): boolean {
+  switch (key) {
+    case 'target':
+      return assign(kTargets.find(({ name }) => name === value) ?? null, ({ name }) => {
+        options.target = name;
+      });
+    case 'activations':
+      return assign(oneOf(value, kActivationFormats), (format) => {
+        options.activations = format;
+      });
+    case 'weights':
+      return assign(oneOf(value, kWeightFormats), (format) => {
+        options.weights = format;
+      });
+    case 'precision':
+      return assign(oneOf(value, kPrecisions), (precision) => {
+        options.precision = precision;
+      });
+    case 'include':
+    case 'exclude':
+      return readPattern(options, key, value);
+    default:
+      return readFlag(options, key, value);
+  }
+}
+
+function readPattern(options: Options, key: 'include' | 'exclude', value: string): boolean {
+  const known = options[key];
+  const fits = isName(value) && known.length < kMostPatterns && !known.includes(value);
+  if (fits) options[key] = [...known, value];
+  return fits;
+}
+
+function readFlag(options: Options, key: string, value: string): boolean {
+  const flag = Object.hasOwn(kFlagKeys, key) ? kFlagKeys[key] : undefined;
+  const set = oneOf(value, ['true', 'false'] as const);
+  if (flag === undefined || set === null) return false;
+  options[flag] = set === 'true';
+  return true;
 }
 
 function assign<T>(value: T | null, put: (value: T) => void): boolean {

@@ -2,13 +2,14 @@
 import { batch, effect } from '@preact/signals';
 import { type Address, readAddress, writeAddress } from './address';
 import { alarm } from './announce';
-import { notice, options, order, presentation, selected, step } from './store';
+import { listing, notice, options, order, presentation, selected, step } from './store';
 
 function current(): Address {
   return {
     step: step.value,
     presentation: presentation.value,
     order: order.value,
+    listing: listing.value,
     tensor: selected.value,
     options: options.value,
   };
@@ -20,6 +21,7 @@ function take(hash: string): void {
     step.value = address.step;
     presentation.value = address.presentation;
     order.value = address.order;
+    listing.value = address.listing;
     selected.value = address.tensor;
     options.value = address.options;
     if (ignored.length > 0) notice.value = 'Part of the address was not understood and was left out.';

@@ -1,26 +1,105 @@
 // What a person can choose. These, the selection and the view are all that the address may carry.
-import type { FormatName, PlanOptions } from '../package';
+import type { FormatName, PlanOptions, TargetName } from '../package';
 
+export type Precision = 'int8' | 'float8e4m3fn';
+
+/** Choices of every target: one that is switched back to still knows what was chosen for it. */
 export interface Options {
+  target: TargetName;
   activations: FormatName;
   weights: FormatName;
   perChannel: boolean;
+  /** Target tensorrt: one format for activations and weights. */
+  precision: Precision;
+  matchModelOpt: boolean;
+  dla: boolean;
+  floatWeights: boolean;
+  directIo: boolean;
+  concatGroups: boolean;
+  rawExcluded: boolean;
+  include: readonly string[];
+  exclude: readonly string[];
 }
 
+export type Flag =
+  | 'perChannel'
+  | 'matchModelOpt'
+  | 'dla'
+  | 'floatWeights'
+  | 'directIo'
+  | 'concatGroups'
+  | 'rawExcluded';
+
+export const kTargets: readonly { name: TargetName; label: string }[] = [
+  { name: 'onnxruntime', label: 'onnxruntime' },
+  { name: 'tensorrt', label: 'TensorRT' },
+];
+export const kPrecisions: readonly Precision[] = ['int8', 'float8e4m3fn'];
 export const kActivationFormats: readonly FormatName[] = ['uint8', 'int8', 'uint16', 'int16'];
 export const kWeightFormats: readonly FormatName[] = ['int8', 'uint8', 'int16', 'uint16', 'int4', 'uint4'];
 
-export const kDefaultOptions: Options = { activations: 'uint8', weights: 'int8', perChannel: true };
+export const kDefaultOptions: Options = {
+  target: 'onnxruntime',
+  activations: 'uint8',
+  weights: 'int8',
+  perChannel: true,
+  precision: 'int8',
+  matchModelOpt: false,
+  dla: false,
+  floatWeights: false,
+  directIo: false,
+  concatGroups: true,
+  rawExcluded: false,
+  include: [],
+  exclude: [],
+};
+
+/** Flags of target tensorrt in the order in which they are offered. */
+const kTensorRTFlags: readonly Flag[] = [
+  'perChannel',
+  'matchModelOpt',
+  'dla',
+  'floatWeights',
+  'directIo',
+  'concatGroups',
+  'rawExcluded',
+];
+
+/** Whether a choice means something beside the others. What doesn't is neither offered nor sent. */
+export function applies(flag: Flag, { target, precision, matchModelOpt }: Options): boolean {
+  if (target === 'onnxruntime') return flag === 'perChannel';
+  if (flag === 'dla') return precision === 'int8'; // The accelerator has no float8.
+  if (flag === 'perChannel' || flag === 'rawExcluded') return !matchModelOpt; // ModelOpt has no such choice.
+  return true;
+}
+
+export function flagsOf(options: Options): Flag[] {
+  return kTensorRTFlags.filter((flag) => applies(flag, options));
+}
 
 export function sameOptions(a: Options, b: Options): boolean {
-  return a.activations === b.activations && a.weights === b.weights && a.perChannel === b.perChannel;
+  const same = (key: keyof Options): boolean => JSON.stringify(a[key]) === JSON.stringify(b[key]);
+  return (Object.keys(kDefaultOptions) as (keyof Options)[]).every(same);
 }
 
 /** As the package takes them; what is left at its default is left out, so that files say only what was chosen. */
 export function planOptions(options: Options): PlanOptions {
-  const chosen: PlanOptions = { target: 'onnxruntime' };
-  if (options.activations !== kDefaultOptions.activations) chosen.activations = options.activations;
-  if (options.weights !== kDefaultOptions.weights) chosen.weights = options.weights;
-  if (options.perChannel !== kDefaultOptions.perChannel) chosen.perChannel = options.perChannel;
+  const chosen: PlanOptions = { target: options.target, ...formatsOf(options) };
+  for (const flag of flagsOf(options)) {
+    if (options[flag] === kDefaultOptions[flag]) continue;
+    if (flag === 'matchModelOpt') chosen.match = 'modelopt';
+    else chosen[flag] = options[flag];
+  }
+  if (options.include.length > 0) chosen.include = [...options.include];
+  if (options.exclude.length > 0) chosen.exclude = [...options.exclude];
   return chosen;
+}
+
+function formatsOf({ target, activations, weights, precision }: Options): PlanOptions {
+  if (target === 'tensorrt')
+    return precision === kDefaultOptions.precision ? {} : { activations: precision, weights: precision };
+  return {
+    ...(activations === kDefaultOptions.activations ? {} : { activations }),
+    ...(weights === kDefaultOptions.weights ? {} : { weights }),
+  };
 }

@@ -10,8 +10,8 @@ import type {
   SensitivityResults,
   SensitivityRow,
 } from '../package';
-import { kDefaultAddress, type Order, type Presentation, type Step } from './address';
-import { kDefaultOptions, type Options } from './options';
+import { kDefaultAddress, type Listing, type Order, type Presentation, type Step } from './address';
+import { kDefaultOptions, type Options, planOptions } from './options';
 import type { Problem } from './problem';
 import type { Saved } from './saved';
 import { type Made, stepStates } from './steps';
@@ -71,14 +71,20 @@ export const job = signal<Job | null>(null);
 export const step = signal<Step>(kDefaultAddress.step);
 export const presentation = signal<Presentation>(kDefaultAddress.presentation);
 export const order = signal<Order>(kDefaultAddress.order);
+export const listing = signal<Listing>(kDefaultAddress.listing);
 export const selected = signal<string | null>(null);
+/** The row of the plan's inputs that was selected, as its place there; it counts while it reads the selected tensor. */
+export const selectedInput = signal<number | null>(null);
 
 /** What went wrong last, beside the step where it happened; null step: while opening. */
 export const problem = signal<{ at: Step | null; problem: Problem } | null>(null);
 export const notice = signal<string | null>(null);
 export const dragging = signal(false);
 
-export const planKey = computed(() => `${session.value?.revision ?? 0}|${JSON.stringify(options.value)}`);
+/** Of what is sent, not of what is chosen: choices that don't apply change nothing. */
+export const planKey = computed(
+  () => `${session.value?.revision ?? 0}|${JSON.stringify(planOptions(options.value))}`,
+);
 export const encodingsKey = computed(() => `${planKey.value}|${samples.value?.revision ?? 0}`);
 
 export const states = computed(() =>

@@ -39,6 +39,8 @@ interface Props<Row> {
   onSelect?: (key: string) => void;
   /** Said instead of rows when there are none. */
   empty?: string;
+  /** More columns than fit: the box scrolls sideways, and the names stay in sight. */
+  wide?: boolean;
   label: string;
 }
 
@@ -130,7 +132,13 @@ export function DataTable<Row>(props: Props<Row>): VNode {
   const { box, range, onScroll } = useWindow(items.length);
   const shown = items.slice(range.from, range.to);
   return (
-    <section class="table-box" ref={box} onScroll={onScroll} {...kReachable} aria-label={props.label}>
+    <section
+      class={props.wide ? 'table-box wide' : 'table-box'}
+      ref={box}
+      onScroll={onScroll}
+      {...kReachable}
+      aria-label={props.label}
+    >
       <table aria-rowcount={items.length + 1}>
         <caption>
           <span>{props.caption}</span>

@@ -1,12 +1,14 @@
 // Everything about the selected tensor: what was decided and why, its range, its values, what quantizing costs it.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { encodingOf, type Reading, reading } from '../actions/inspect';
+import { encodingOf, type Reading as ReadValues, reading } from '../actions/inspect';
 import type { Encoding, Site, TensorStatistics } from '../package';
 import { Histogram } from '../pictures/histogram';
+import { type InputRow, readingsByTensor, scaleGroups } from '../state/plan_rows';
 import { encodings, encodingsKey, plan, scoreByTensor, selected, siteByTensor } from '../state/store';
 import { count, counted, decibel, percent, printable, significant } from '../text/format';
-import { granularityText } from './plan';
+import { granularityText, partitionText, sharingText } from '../text/plan_words';
+import { chosenInput, selectInput } from './inputs_table';
 
 const logarithmic = signal(false);
 
@@ -16,10 +18,8 @@ export function closeInspector(): boolean {
   return true;
 }
 
-const kConsumersShown = 6;
-
 function Decision({ site }: { site: Site }): VNode {
-  const shown = site.consumers.slice(0, kConsumersShown);
+  const group = site.scale_group === null ? undefined : scaleGroups.value.get(site.scale_group);
   return (
     <>
       <p class="tags">
@@ -33,15 +33,69 @@ function Decision({ site }: { site: Site }): VNode {
         <dd>
           {printable(site.why, 600)} <code class="rule">{site.rule}</code>
         </dd>
-        <dt>{site.consumers.length === 1 ? 'Consumer' : 'Consumers'}</dt>
-        <dd>
-          {shown.length === 0
-            ? 'none'
-            : shown.map(([node, input]) => `${printable(node, 60)} (input ${input})`).join(', ')}
-          {site.consumers.length > kConsumersShown && ` and ${site.consumers.length - kConsumersShown} more`}
-        </dd>
+        {group !== undefined && (
+          <>
+            <dt>Scale</dt>
+            <dd>{sharingText(site, group)}</dd>
+          </>
+        )}
       </dl>
     </>
+  );
+}
+
+const kReadingsShown = 4;
+const kReadingsListed = 200;
+
+function Reading({ row, chosen }: { row: InputRow; chosen: boolean }): VNode {
+  return (
+    <li class={chosen ? 'reading chosen' : 'reading'} data-input={row.at}>
+      <button type="button" class="row-name" aria-pressed={chosen} onClick={() => selectInput(row)}>
+        {printable(row.node, 60)}
+      </button>
+      <span>
+        {printable(row.op, 40)}, input {row.input}, {row.quantized ? 'quantized' : 'float'}
+      </span>
+      {chosen && <p>{printable(row.why, 600)}</p>}
+      <p>
+        <code class="rule">{row.rule}</code>
+        {row.partition !== null && <span class="hint"> in {partitionText(row.partition)}</span>}
+      </p>
+    </li>
+  );
+}
+
+/** Who reads the tensor, and how: the reading that was selected first, with its reason. */
+function Readings({ tensor }: { tensor: string }): VNode | null {
+  const chosen = chosenInput();
+  // Inputs that aren't given have no tensor in common.
+  const all = tensor === '' ? [] : (readingsByTensor.value.get(tensor) ?? []);
+  const rows = chosen === null ? all : [chosen, ...all.filter((row) => row !== chosen)];
+  if (rows.length === 0) return plan.value === null ? null : <p class="hint">No node reads it.</p>;
+  const list = (part: readonly InputRow[]): VNode => (
+    <ul class="readings small">
+      {part.map((row) => (
+        <Reading key={row.at} row={row} chosen={row === chosen} />
+      ))}
+    </ul>
+  );
+  const rest = rows.length - kReadingsShown;
+  return (
+    <section aria-label="Readers">
+      <h3>Read by {counted(rows.length, 'node input')}</h3>
+      {list(rows.slice(0, kReadingsShown))}
+      {rest > 0 && (
+        <details>
+          <summary>{counted(rest, 'more reader')}</summary>
+          {list(rows.slice(kReadingsShown, kReadingsListed))}
+          {rows.length > kReadingsListed && (
+            <p class="hint">
+              {counted(rows.length - kReadingsListed, 'further reader')}; the table of inputs has all.
+            </p>
+          )}
+        </details>
+      )}
+    </section>
   );
 }
 
@@ -164,7 +218,7 @@ function BinTable({ statistics }: { statistics: TensorStatistics }): VNode {
   );
 }
 
-function ReadingPart({ tensor, now }: { tensor: string; now: Reading }): VNode | null {
+function ReadingPart({ tensor, now }: { tensor: string; now: ReadValues }): VNode | null {
   switch (now.state) {
     case 'none':
       return null;
@@ -187,6 +241,14 @@ function ReadingPart({ tensor, now }: { tensor: string; now: Reading }): VNode |
   }
 }
 
+function noSite(tensor: string): string {
+  if (plan.value === null) return 'There is no plan yet.';
+  if (tensor === '') return 'The node leaves this optional input out.';
+  return readingsByTensor.value.has(tensor)
+    ? 'No quantizer can sit on this tensor.'
+    : 'This model has no such tensor in its plan.';
+}
+
 function Selected({ tensor }: { tensor: string }): VNode {
   const site = siteByTensor.value.get(tensor);
   const score = scoreByTensor.value.get(tensor);
@@ -194,18 +256,13 @@ function Selected({ tensor }: { tensor: string }): VNode {
   return (
     <>
       <div class="inspector-head">
-        <h2 title={printable(tensor, 2000)}>{printable(tensor, 120)}</h2>
+        <h2 title={printable(tensor, 2000)}>{tensor === '' ? 'Input not given' : printable(tensor, 120)}</h2>
         <button type="button" class="close" aria-label="Close the inspector" onClick={closeInspector}>
           {'\u00d7'}
         </button>
       </div>
-      {site === undefined ? (
-        <p class="hint">
-          {plan.value === null ? 'There is no plan yet.' : 'This model has no such tensor in its plan.'}
-        </p>
-      ) : (
-        <Decision site={site} />
-      )}
+      {site === undefined ? <p class="hint">{noSite(tensor)}</p> : <Decision site={site} />}
+      <Readings tensor={tensor} />
       {score !== undefined && (
         <p class="score figures" title={`${score} dB`}>
           <strong>{decibel(score)}</strong> PSNR with this quantizer alone
@@ -223,7 +280,7 @@ export function Inspector(): VNode {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
     <aside class={tensor === null ? 'inspector empty' : 'inspector'} aria-label="Inspector" tabIndex={0}>
       {tensor === null ? (
-        <p class="hint">Select a tensor to see its range, its values, and why it is quantized or not.</p>
+        <p class="hint">Select a row to see its range, its values, and why it is quantized or not.</p>
       ) : (
         <Selected tensor={tensor} />
       )}

@@ -1,177 +1,81 @@
-// Every tensor on which a quantizer can sit: whether it does, by which rule, and why.
+// What the plan decides, as two tables: the tensors that carry quantizers, and the inputs of every node.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { chooseOptions, resetOptions } from '../actions/plan';
-import type { FormatName, Site } from '../package';
-import { kActivationFormats, kDefaultOptions, kWeightFormats, sameOptions } from '../state/options';
-import { options, plan, selected, session, states } from '../state/store';
-import { count, counted, printable } from '../text/format';
-import { type Column, DataTable, type Item } from './data_table';
+import type { Plan } from '../package';
+import type { Listing } from '../state/address';
+import { filterInputs, filterSites, inputRows, type RowFilter } from '../state/plan_rows';
+import { listing, plan, session, states } from '../state/store';
+import { count, counted } from '../text/format';
+import { InputsTable } from './inputs_table';
 import { Warnings } from './messages';
+import { PlanOptionBar } from './plan_options';
+import { SitesTable } from './sites_table';
 import { goTo, ViewTitle } from './steps';
+import { Switch } from './switch';
 
-const search = signal('');
-const role = signal<'all' | Site['role']>('all');
-const decision = signal<'all' | 'quantized' | 'float'>('all');
+const filter = signal<RowFilter>({ search: '', decision: 'all', role: 'all' });
 const grouped = signal(false);
-
-export function granularityText(site: Site): string {
-  if (site.granularity === 'tensor') return 'per tensor';
-  if (site.granularity === 'channel') return `per channel, axis ${site.axis ?? 0}`;
-  return `blocks of ${site.block_size ?? 0}`;
-}
-
-const kColumns: readonly Column<Site>[] = [
-  {
-    key: 'tensor',
-    label: 'Tensor',
-    names: true,
-    width: '26%',
-    cell: (site) => printable(site.tensor),
-    title: (site) => printable(site.tensor, 2000),
-  },
-  { key: 'role', label: 'Role', width: '7rem', cell: (site) => site.role },
-  { key: 'format', label: 'Format', width: '5rem', cell: (site) => (site.quantized ? site.format : 'float') },
-  {
-    key: 'granularity',
-    label: 'Granularity',
-    width: '11.5rem',
-    cell: (site) => (site.quantized ? granularityText(site) : '\u2013'),
-  },
-  {
-    key: 'why',
-    label: 'Why',
-    cell: (site) => printable(site.why, 400),
-    title: (site) => `${site.rule}: ${printable(site.why, 2000)}`,
-  },
-];
-
-function filtered(sites: readonly Site[]): Site[] {
-  const wanted = search.value.trim().toLowerCase();
-  return sites.filter(
-    (site) =>
-      (role.value === 'all' || site.role === role.value) &&
-      (decision.value === 'all' || site.quantized === (decision.value === 'quantized')) &&
-      (wanted === '' ||
-        site.tensor.toLowerCase().includes(wanted) ||
-        site.rule.includes(wanted) ||
-        site.why.toLowerCase().includes(wanted) ||
-        site.consumers.some(([node]) => node.toLowerCase().includes(wanted))),
-  );
-}
-
-function byRule(sites: readonly Site[]): Item<Site>[] {
-  const rules = new Map<string, Site[]>();
-  for (const site of sites) {
-    const list = rules.get(site.rule);
-    if (list === undefined) rules.set(site.rule, [site]);
-    else list.push(site);
-  }
-  return [...rules].flatMap(([rule, list]) => [
-    { group: rule, note: counted(list.length, 'tensor') },
-    ...list,
-  ]);
-}
-
-function FormatChoice(props: {
-  label: string;
-  value: FormatName;
-  all: readonly FormatName[];
-  onChoose: (format: FormatName) => void;
-}): VNode {
-  return (
-    <label>
-      {props.label}{' '}
-      <select
-        value={props.value}
-        onChange={(event) => props.onChoose(event.currentTarget.value as FormatName)}
-      >
-        {props.all.map((format) => (
-          <option key={format} value={format} selected={format === props.value}>
-            {format}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
 
 function noPlan(): string {
   const pairs = session.value?.summary.quantized.pairs ?? 0;
   return pairs === 0 ? 'There is no plan.' : 'The model is quantized already; open the float model to plan.';
 }
 
-function OptionBar(): VNode {
-  const { activations, weights, perChannel } = options.value;
-  return (
-    <fieldset class="options">
-      <legend>Options</legend>
-      <FormatChoice
-        label="Activations"
-        value={activations}
-        all={kActivationFormats}
-        onChoose={(format) => void chooseOptions({ activations: format })}
-      />
-      <FormatChoice
-        label="Weights"
-        value={weights}
-        all={kWeightFormats}
-        onChoose={(format) => void chooseOptions({ weights: format })}
-      />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={perChannel}
-          onChange={(event) => void chooseOptions({ perChannel: event.currentTarget.checked })}
-        />{' '}
-        Weights per channel
-      </label>
-      <button
-        type="button"
-        disabled={sameOptions(options.value, kDefaultOptions)}
-        onClick={() => void resetOptions()}
-      >
-        Reset
-      </button>
-    </fieldset>
-  );
+const kTargetNames: Record<Plan['target'], string> = { onnxruntime: 'onnxruntime', tensorrt: 'TensorRT' };
+
+function leadSentence({ sites, target, match }: Plan): string {
+  const quantized = sites.filter((site) => site.quantized).length;
+  const peer = match === null ? '' : ', as ModelOpt does it';
+  return `${count(quantized)} of ${counted(sites.length, 'tensor')} quantized for ${kTargetNames[target]}${peer}`;
+}
+
+function change(part: Partial<RowFilter>): void {
+  filter.value = { ...filter.value, ...part };
 }
 
 function FilterBar(): VNode {
+  const { search, decision, role } = filter.value;
   return (
-    <search class="filters" aria-label="Sites">
+    <search class="filters" aria-label="Rows of the plan">
+      <Switch<Listing>
+        legend="Rows"
+        all={[
+          ['sites', 'Tensors'],
+          ['inputs', 'Inputs'],
+        ]}
+        value={listing.value}
+        onChoose={(value) => {
+          listing.value = value;
+        }}
+      />
       <label>
-        <span class="unseen">Search tensors, rules and reasons</span>
+        <span class="unseen">Search names, rules and reasons</span>
         <input
           type="search"
           placeholder="Search"
-          value={search.value}
-          onInput={(event) => {
-            search.value = event.currentTarget.value;
-          }}
+          value={search}
+          onInput={(event) => change({ search: event.currentTarget.value })}
         />
       </label>
-      <label>
-        <span class="unseen">Role</span>
-        <select
-          value={role.value}
-          onChange={(event) => {
-            role.value = event.currentTarget.value as typeof role.value;
-          }}
-        >
-          <option value="all">All roles</option>
-          <option value="activation">Activations</option>
-          <option value="weight">Weights</option>
-          <option value="bias">Biases</option>
-        </select>
-      </label>
+      {listing.value === 'sites' && (
+        <label>
+          <span class="unseen">Role</span>
+          <select
+            value={role}
+            onChange={(event) => change({ role: event.currentTarget.value as RowFilter['role'] })}
+          >
+            <option value="all">All roles</option>
+            <option value="activation">Activations</option>
+            <option value="weight">Weights</option>
+            <option value="bias">Biases</option>
+          </select>
+        </label>
+      )}
       <label>
         <span class="unseen">Decision</span>
         <select
-          value={decision.value}
-          onChange={(event) => {
-            decision.value = event.currentTarget.value as typeof decision.value;
-          }}
+          value={decision}
+          onChange={(event) => change({ decision: event.currentTarget.value as RowFilter['decision'] })}
         >
           <option value="all">Quantized or not</option>
           <option value="quantized">Quantized</option>
@@ -192,20 +96,36 @@ function FilterBar(): VNode {
   );
 }
 
+function Rows({ made }: { made: Plan | undefined }): VNode {
+  const sites = made?.sites ?? [];
+  if (listing.value === 'inputs')
+    return (
+      <InputsTable
+        rows={filterInputs(inputRows.value, filter.value)}
+        grouped={grouped.value}
+        empty={
+          inputRows.value.length === 0 ? 'No node of this model has inputs.' : 'No input fits the filter.'
+        }
+      />
+    );
+  return (
+    <SitesTable
+      rows={filterSites(sites, filter.value)}
+      grouped={grouped.value}
+      empty={
+        sites.length === 0 ? 'No tensor of this model can carry a quantizer.' : 'No tensor fits the filter.'
+      }
+    />
+  );
+}
+
 export function PlanView(): VNode {
   const made = plan.value?.value;
-  const sites = made?.sites ?? [];
-  const quantized = sites.filter((site) => site.quantized).length;
-  const shown = filtered(sites);
   return (
     <section class="view fill" aria-labelledby="view-title">
       <div class="view-head">
         <ViewTitle>Plan</ViewTitle>
-        <p class="lead figures">
-          {made === undefined
-            ? noPlan()
-            : `${count(quantized)} of ${counted(sites.length, 'tensor')} quantized for ${made.target}`}
-        </p>
+        <p class="lead figures">{made === undefined ? noPlan() : leadSentence(made)}</p>
         <button
           type="button"
           class="primary next"
@@ -215,23 +135,10 @@ export function PlanView(): VNode {
           Calibrate
         </button>
       </div>
-      <OptionBar />
+      <PlanOptionBar />
       <Warnings list={made?.warnings ?? []} />
       <FilterBar />
-      <DataTable
-        label="Sites of the plan"
-        caption={`${counted(shown.length, 'tensor')} in the order of the graph`}
-        columns={kColumns}
-        items={grouped.value ? byRule(shown) : shown}
-        keyOf={(site) => site.tensor}
-        selectedKey={selected.value}
-        onSelect={(tensor) => {
-          selected.value = tensor;
-        }}
-        empty={
-          sites.length === 0 ? 'No tensor of this model can carry a quantizer.' : 'No tensor fits the filter.'
-        }
-      />
+      <Rows made={made} />
     </section>
   );
 }

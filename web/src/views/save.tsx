@@ -8,6 +8,7 @@ import { encodings, encodingsKey, job, plan, ranking, saved, session, states } f
 import { bytes, count, counted, decibel, percent, printable } from '../text/format';
 import { RandomWarning } from './calibrate';
 import { Warnings } from './messages';
+import { NothingQuantized, SaveReport } from './save_report';
 import { ViewTitle } from './steps';
 
 function Figures({ made }: { made: Saved }): VNode {
@@ -31,9 +32,7 @@ function Figures({ made }: { made: Saved }): VNode {
       </dd>
       <dt>Quantized nodes</dt>
       <dd>
-        {Object.entries(report.quantized_nodes)
-          .map(([name, times]) => `${count(times)} ${printable(name)}`)
-          .join(', ') || 'none'}
+        {count(report.quantized_node_names.length)} of {counted(report.nodes, 'node')}
       </dd>
     </dl>
   );
@@ -102,7 +101,7 @@ function Changes({ made }: { made: Saved }): VNode {
   const { changes, warnings } = made.result.report;
   return (
     <>
-      <Warnings list={warnings} />
+      <Warnings list={warnings.filter(({ code }) => code !== 'nothing_quantized')} />
       <details>
         <summary>{counted(changes.length, 'change')} to the model</summary>
         <section
@@ -225,10 +224,12 @@ export function SaveView(): VNode {
         </button>
         {encodings.value === null && <span>Calibrate first.</span>}
       </p>
+      {made !== null && <NothingQuantized report={made.result.report} />}
       {made !== null && <Figures made={made} />}
       {made !== null && <Predictions made={made} />}
       <h3>Files</h3>
       <Files made={made} />
+      {made !== null && <SaveReport report={made.result.report} />}
       {made !== null && <Changes made={made} />}
     </section>
   );

@@ -14,6 +14,7 @@ import { type Column, DataTable, type Sort } from './data_table';
 import { Warnings } from './messages';
 import { RankingPicture } from './ranking_bars';
 import { goTo, ViewTitle } from './steps';
+import { Switch } from './switch';
 
 const search = signal('');
 /** The table's own order, when a header was pressed; null: as the picture's. */
@@ -110,31 +111,6 @@ function Exports({ entries }: { entries: readonly Entry[] }): VNode {
       >
         SVG
       </button>
-    </fieldset>
-  );
-}
-
-function Switch<T extends string>(props: {
-  legend: string;
-  value: T;
-  all: readonly [T, string][];
-  onChoose: (value: T) => void;
-}): VNode {
-  return (
-    <fieldset class="switch">
-      <legend class="unseen">{props.legend}</legend>
-      {props.all.map(([value, name]) => (
-        <label key={value}>
-          <input
-            type="radio"
-            name={props.legend}
-            value={value}
-            checked={props.value === value}
-            onChange={() => props.onChoose(value)}
-          />
-          <span>{name}</span>
-        </label>
-      ))}
     </fieldset>
   );
 }
