@@ -1,6 +1,7 @@
 // From a plan to a model with Q/DQ pairs. Names are the contract's (T_QuantizeLinear, T_scale, W_quantized,
-// …); one pair per tensor, shared by its consumers; weights and biases are stored as integers behind a
-// DequantizeLinear.
+// …); one pair per tensor, shared by its consumers; weights and biases are stored as codes behind a
+// DequantizeLinear. Of the plan's options, float_weights and direct_io change the form (see PlanOptions), in
+// insert_qdq only: simulations have float inputs and outputs, and weights that are float anyway.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,8 @@ struct Provenance {
 
 // The plan's quantized sites with these encodings, and the origin in the metadata (tool, version, target,
 // method, samples). The opset is raised only if the chosen types need it. Errors: kInvalidState for a missing
-// encoding or an already quantized model; kInvalidPolicy where check_plan finds a fault; kUnsupportedOpset
-// from the converter.
+// encoding or an already quantized model; kInvalidPolicy where check_plan finds a fault or members of a scale
+// group have different scales; kUnsupportedOpset from the converter.
 Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model>& model, const Plan& plan,
                                   const Encodings& encodings, const Provenance& provenance);
 

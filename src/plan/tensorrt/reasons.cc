@@ -134,8 +134,16 @@ Decision Reasons::node_reading(Use use, TensorId tensor) const {
     const Exclusion& found = policy_.exclusions[index_of(exclusion)];
     return {false, found.rule, found.why, {}};
   }
+  const Standing standing = policy_.choice.standing[index_of(use.node)];
+  const bool fused = standing == Standing::kInsidePartition || standing == Standing::kOffLimits;
+  if (float8_ && !fused && is_quantizable_int8(facts.op_type) && !is_quantizable_float8(facts.op_type))
+    return {false,
+            "operator_not_quantizable",
+            node + " has no float8 kernel in TensorRT; with int8 it could read its input quantized.",
+            {}};
   if (!policy_.choice.selected[index_of(use.node)]) {
-    const Words words = words_of_left(policy_.choice.standing[index_of(use.node)]);
+    const bool other = standing == Standing::kPointwiseChain && !is_quantizable_int8(facts.op_type);
+    const Words words = words_of_left(other ? Standing::kOperatorNotQuantizable : standing);
     return {false, words.rule, node + " " + words.why, {}};
   }
   if (has_bias_input(facts) && use.input == kBiasInput)
@@ -151,11 +159,6 @@ Decision Reasons::node_reading(Use use, TensorId tensor) const {
             node +
                 " is taken for a part of the operator in front of it; its input would have to be quantized "
                 "for an earlier operator.",
-            {}};
-  if (float8_ && !is_quantizable_float8(facts.op_type))
-    return {false,
-            "operator_not_quantizable",
-            node + " has no float8 kernel in TensorRT; with int8 it would read this input quantized.",
             {}};
   return {false,
           "input_stays_float",
@@ -182,16 +185,18 @@ Decision Reasons::unmarked_reading(Use use, TensorId tensor) const {
 }
 
 Decision Reasons::explain(Use use) const {
-  const std::size_t input = index_of(use.input);
-  const TensorId tensor = graph_.graph().node(use.node).inputs[input];
+  const TensorId tensor = graph_.graph().node(use.node).inputs[index_of(use.input)];
   const Mark& mark = policy_.marks.tensors[index_of(tensor)];
+  // A tensor that nobody reads quantized in the end has lost its mark, but its readings say why.
+  const std::vector<RawReason>& raw = policy_.marks.raw[index_of(use.node)];
+  const RawReason reason = raw.empty() ? RawReason::kNone : raw[index_of(use.input)];
   Decision decision;
-  if (mark.kind == MarkKind::kNone) {
-    decision = unmarked_reading(use, tensor);
+  if (reason != RawReason::kNone) {
+    decision = raw_reading(use, reason);
+  } else if (mark.kind != MarkKind::kNone) {
+    decision = quantized_reading(use, mark);
   } else {
-    const std::vector<RawReason>& raw = policy_.marks.raw[index_of(use.node)];
-    const RawReason reason = raw.empty() ? RawReason::kNone : raw[input];
-    decision = reason == RawReason::kNone ? quantized_reading(use, mark) : raw_reading(use, reason);
+    decision = unmarked_reading(use, tensor);
   }
   decision.partition = partition_label(use.node);
   return decision;
