@@ -20,13 +20,11 @@ Placed all_listed(const PolicyCase& graph, Peer peer = Peer::kCorrect) {
   return Placed(graph, options);
 }
 
-std::int32_t weight_axis(const PolicyCase& graph, Peer peer, std::size_t input = 1) {
+std::int32_t weight_axis(const PolicyCase& graph, Peer peer, std::int32_t input = 1) {
   const Placed placed = all_listed(graph, peer);
-  const std::vector<Mark>& marks =
-      placed.policy().marks.constants[static_cast<std::size_t>(placed.node("n"))];
-  REQUIRE(input < marks.size());
-  REQUIRE(marks[input].kind == MarkKind::kWeight);
-  return marks[input].axis;
+  const Mark& mark = placed.policy().marks.readings.at({placed.node("n"), input}).constant;
+  REQUIRE(mark.kind == MarkKind::kWeight);
+  return mark.axis;
 }
 
 TEST_CASE("The handler table: which inputs each operator reads quantized", "[plan][tensorrt]") {

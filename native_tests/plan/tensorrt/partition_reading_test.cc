@@ -50,7 +50,7 @@ TEST_CASE("classify_partition_nodes: inside, outside, and both", "[plan][tensorr
   CHECK(product.nodes(of_product.quantizable) == "mm");
   CHECK(product.nodes(of_product.non_quantizable) == "bias");
   CHECK(of_product.raw_edges.empty());
-  CHECK(classify_partition_nodes(product.view, {}).quantizable.empty());
+  CHECK(classify_partition_nodes(product.view, tensorrt::PartitionList()).quantizable.empty());
 }
 
 TEST_CASE("classify_partially_quantized_weighted_ops: produced inputs of excluded linear nodes",

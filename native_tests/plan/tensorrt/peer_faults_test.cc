@@ -181,7 +181,7 @@ TEST_CASE("Q15: a stack of matrices has its scales along the columns, for the pe
     graph.input("x", {2, 32, 32}).weight("stack", {2, 32, 32});
     graph.node(left ? "y = MatMul(stack, x) #mm" : "y = MatMul(x, stack) #mm").output("y");
     const Placed placed(graph, {peer, {}, {}});
-    return placed.policy().marks.constants[static_cast<std::size_t>(placed.node("mm"))][left ? 0 : 1].axis;
+    return placed.policy().marks.readings.at({placed.node("mm"), left ? 0 : 1}).constant.axis;
   };
   CHECK(axes(Peer::kCorrect, false) == 2);
   CHECK(axes(Peer::kReproduce, false) == 1);
@@ -191,7 +191,7 @@ TEST_CASE("Q15: a stack of matrices has its scales along the columns, for the pe
   matrix.input("x", {32, 32}).weight("left", {32, 32}).node("y = MatMul(left, x) #mm").output("y");
   const auto axis = [&](Peer peer) {
     const Placed placed(matrix, {peer, {}, {}});
-    return placed.policy().marks.constants[static_cast<std::size_t>(placed.node("mm"))][0].axis;
+    return placed.policy().marks.readings.at({placed.node("mm"), 0}).constant.axis;
   };
   CHECK(axis(Peer::kCorrect) == 0);
   CHECK(axis(Peer::kReproduce) == 1);  // along the terms that a product sums
@@ -220,7 +220,7 @@ TEST_CASE("Q17: a weight that two nodes read is one tensor, along one axis where
   CHECK(reads(graph) == Lines{"first: DQ(x) DQ(tied)", "second: DQ(a) DQ(tied)", "third: DQ(b) DQ(tied)"});
   const Placed placed(graph);
   const auto axis = [&](const char* label) {
-    return placed.policy().marks.constants[static_cast<std::size_t>(placed.node(label))][1].axis;
+    return placed.policy().marks.readings.at({placed.node(label), 1}).constant.axis;
   };
   CHECK(axis("first") == 1);
   CHECK(axis("second") == 1);

@@ -178,16 +178,16 @@ TensorId Placed::tensor(std::string_view name) const {
   return id;
 }
 
-std::string node_text(const Graph& graph, const std::vector<NodeId>& nodes) {
+std::string node_text(const Graph& graph, std::span<const NodeId> nodes) {
   std::vector<std::string> labels;
   for (const NodeId id : nodes) labels.push_back(graph.node_label(id));
   return joined(labels);
 }
 
-std::string partition_text(const Graph& graph, const std::vector<tensorrt::Partition>& partitions) {
+std::string partition_text(const Graph& graph, const tensorrt::PartitionList& partitions) {
   std::vector<std::string> texts;
-  for (const tensorrt::Partition& partition : partitions)
-    texts.push_back("[" + node_text(graph, partition) + "]");
+  for (std::size_t i = 0; i < partitions.size(); ++i)
+    texts.push_back("[" + node_text(graph, partitions[i]) + "]");
   return joined(texts);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,9 +84,9 @@ class Placed {
 };
 
 // "[conv1 relu1] [conv2]"
-std::string partition_text(const Graph& graph, const std::vector<tensorrt::Partition>& partitions);
+std::string partition_text(const Graph& graph, const tensorrt::PartitionList& partitions);
 // "conv1 relu1"
-std::string node_text(const Graph& graph, const std::vector<NodeId>& nodes);
+std::string node_text(const Graph& graph, std::span<const NodeId> nodes);
 // "conv3>add:c3"
 std::string edge_text(const Graph& graph, const std::vector<tensorrt::RawEdge>& edges);
 

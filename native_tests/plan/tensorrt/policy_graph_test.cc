@@ -93,7 +93,7 @@ TEST_CASE("A weight in a Constant node is stored data for us and an activation f
   // The peer's pair on the weight is then one scale for an activation, ours one scale a channel.
   const Placed placed(model, {});
   CHECK(placed.reads() == Lines{"conv: DQ(x) DQ(k)"});
-  CHECK(placed.policy().marks.constants[static_cast<std::size_t>(placed.node("conv"))][1].axis == 0);
+  CHECK(placed.policy().marks.readings.at({placed.node("conv"), 1}).constant.axis == 0);
   const Placed matched(model, {Peer::kReproduce, {}, {}});
   CHECK(matched.reads("conv") == "DQ(x) DQ(k)");
   CHECK(matched.policy().marks.tensors[static_cast<std::size_t>(k)].kind == tensorrt::MarkKind::kActivation);

@@ -1,19 +1,11 @@
 #include "plan/tensorrt/common_ancestor.h"
 
-#include <unordered_map>
-#include <utility>
-
 namespace halftone::tensorrt {
 namespace {
 
 std::size_t index_of(NodeId id) { return static_cast<std::size_t>(id); }
 
 }  // namespace
-
-struct AncestorFinder::Distances {
-  std::vector<NodeId> visited;  // in order of first visit
-  std::unordered_map<NodeId, std::int64_t> of;
-};
 
 // Dominators of an acyclic graph in one topological pass: a node's is the nearest common dominator of its
 // parents. The jump pointers are Myers' skew-binary ones, so a common dominator takes O(log n).
@@ -62,39 +54,46 @@ NodeId AncestorFinder::common_dominator(NodeId a, NodeId b) const {
   return a;
 }
 
-AncestorFinder::Distances AncestorFinder::walk(NodeId from, NodeId barrier) const {
-  Distances distances;
-  distances.of.emplace(from, 0);
-  distances.visited.push_back(from);
-  std::vector<NodeId> stack = {from};
-  while (!stack.empty()) {
-    const NodeId node = stack.back();
-    stack.pop_back();
+void AncestorFinder::walk(NodeId from, NodeId barrier, Walk& walk) {
+  walk.reached.resize(graph_.graph().nodes().size());
+  walk.visited.clear();
+  ++walk.number;
+  const auto visit = [&](NodeId node, std::int64_t distance) {
+    if (walk.met(node)) return;
+    walk.reached[index_of(node)] = {walk.number, distance};
+    walk.visited.push_back(node);
+    stack_.push_back(node);
+  };
+  visit(from, 0);
+  while (!stack_.empty()) {
+    const NodeId node = stack_.back();
+    stack_.pop_back();
     if (node == barrier) continue;
-    const std::int64_t next = distances.of.at(node) + 1;
-    for (const NodeId parent : graph_.parents(node)) {
-      if (!distances.of.emplace(parent, next).second) continue;
-      distances.visited.push_back(parent);
-      stack.push_back(parent);
-    }
+    for (const NodeId parent : graph_.parents(node)) visit(parent, walk.distance(node) + 1);
   }
-  return distances;
 }
 
-CommonAncestor AncestorFinder::find(NodeId first, NodeId second) const {
+CommonAncestor AncestorFinder::find(NodeId first, NodeId second) {
   const NodeId barrier = common_dominator(first, second);
-  const Distances from_first = walk(first, barrier);
-  const Distances from_second = walk(second, barrier);
+  walk(first, barrier, first_);
+  walk(second, barrier, second_);
   CommonAncestor best;
-  for (const NodeId node : from_first.visited) {
-    const auto other = from_second.of.find(node);
-    if (other == from_second.of.end()) continue;
-    const std::int64_t distance = from_first.of.at(node);
+  for (const NodeId node : first_.visited) {
+    if (!second_.met(node)) continue;
+    const std::int64_t distance = first_.distance(node);
     const bool better = best.node == kNone || distance < best.from_first ||
                         (distance == best.from_first && graph_.position(node) < graph_.position(best.node));
-    if (better) best = {node, distance, other->second};
+    if (better) best = {node, distance, second_.distance(node)};
   }
   return best;
+}
+
+AncestorRelation AncestorFinder::relate(NodeId first, NodeId second) {
+  const NodeId barrier = common_dominator(first, second);
+  // Everything else that is above both is above the barrier, so it is farther.
+  if (barrier == first || barrier == second) return {barrier, barrier != first};
+  const CommonAncestor common = find(first, second);
+  return {common.node, common.from_first > common.from_second};
 }
 
 }  // namespace halftone::tensorrt

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "plan/tensorrt/policy_graph.h"
@@ -15,6 +16,13 @@ struct CommonAncestor {
   std::int64_t from_second = -1;
 };
 
+// What the residual rule asks of a CommonAncestor.
+struct AncestorRelation {
+  NodeId node = kNone;
+  bool first_is_farther = false;  // from_first > from_second
+};
+
+// Keeps scratch memory between calls: not to be shared by threads.
 class AncestorFinder {
  public:
   explicit AncestorFinder(const PolicyGraph& graph);
@@ -23,11 +31,25 @@ class AncestorFinder {
   // are those of a last-in-first-out walk over parents (first visit counts), not shortest paths. Ties, which
   // the peer leaves to chance, go to the topologically first node. The walks stop at the nearest node through
   // which everything above both has to pass: what lies beyond is farther than it.
-  [[nodiscard]] CommonAncestor find(NodeId first, NodeId second) const;
+  [[nodiscard]] CommonAncestor find(NodeId first, NodeId second);
+  // The same, in O(log n) where all ways to one of the two lead through the other, as on a residual net's
+  // identity branches, however long the other branch is.
+  [[nodiscard]] AncestorRelation relate(NodeId first, NodeId second);
 
  private:
-  struct Distances;
-  [[nodiscard]] Distances walk(NodeId from, NodeId barrier) const;
+  // The nodes that the last walk from one of the two met, and how far they are.
+  struct Walk {
+    std::vector<NodeId> visited;                                  // in order of first visit
+    std::vector<std::pair<std::uint32_t, std::int64_t>> reached;  // by node: number of the walk, distance
+    std::uint32_t number = 0;
+    [[nodiscard]] bool met(NodeId node) const {
+      return reached[static_cast<std::size_t>(node)].first == number;
+    }
+    [[nodiscard]] std::int64_t distance(NodeId node) const {
+      return reached[static_cast<std::size_t>(node)].second;
+    }
+  };
+  void walk(NodeId from, NodeId barrier, Walk& walk);
   [[nodiscard]] NodeId common_dominator(NodeId a, NodeId b) const;
   [[nodiscard]] NodeId lift(NodeId node, std::int32_t depth) const;
 
@@ -37,6 +59,9 @@ class AncestorFinder {
   std::vector<NodeId> dominator_;
   std::vector<NodeId> jump_;
   std::vector<std::int32_t> depth_;  // of nodes below the virtual root: 1; the root's is 0
+  Walk first_;
+  Walk second_;
+  std::vector<NodeId> stack_;
 };
 
 }  // namespace halftone::tensorrt

@@ -1,6 +1,7 @@
 #include "plan/tensorrt/exclusions.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "plan/tensorrt/path_matcher.h"
@@ -32,16 +33,14 @@ std::optional<Exclusion> matmul_exclusion(const PolicyGraph& graph, const Tensor
   const bool any_stored = std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId input) {
     return input != kNone && graph.is_stored(input);
   });
-  const std::string phrase = node_phrase(graph.graph(), id);
-  const std::string gemv =
-      phrase +
-      " multiplies a matrix by a vector, which TensorRT runs faster in floating point; its result would "
-      "need more than one row and one column.";
-  if (!any_stored) {
-    if (rank < 2 || out->back() == 1 || (*out)[rank - 2] == 1) return Exclusion{id, "gemv", gemv};
-  } else if (rank < 3 && std::find(out->begin(), out->end(), 1) != out->end()) {
-    return Exclusion{id, "gemv", gemv};
-  }
+  const bool gemv = any_stored ? rank < 3 && std::find(out->begin(), out->end(), 1) != out->end()
+                               : rank < 2 || out->back() == 1 || (*out)[rank - 2] == 1;
+  if (gemv)
+    return Exclusion{
+        id, "gemv",
+        node_phrase(graph.graph(), id) +
+            " multiplies a matrix by a vector, which TensorRT runs faster in floating point; its "
+            "result would need more than one row and one column."};
   const std::int64_t columns = rank >= 2 ? out->back() : 0;
   std::int64_t terms = 0;
   const TensorId right = input_of(node, 1);
@@ -54,8 +53,8 @@ std::optional<Exclusion> matmul_exclusion(const PolicyGraph& graph, const Tensor
   const bool small = (columns > 0 && columns < kSmallestGemm) || (terms > 0 && terms < kSmallestGemm);
   if (!small) return std::nullopt;
   return Exclusion{id, "small_gemm",
-                   phrase + " is too small to gain: it has " + text(columns) + " columns and " + text(terms) +
-                       " terms, and both would have to be at least 16."};
+                   node_phrase(graph.graph(), id) + " is too small to gain: it has " + text(columns) +
+                       " columns and " + text(terms) + " terms, and both would have to be at least 16."};
 }
 
 // --- Conv
@@ -64,8 +63,8 @@ struct ConvFacts {
   std::int64_t out_channels = 0;
   std::int64_t in_channels = 0;  // per group
   std::int64_t groups = 1;
-  std::vector<std::int64_t> kernel;  // the attribute; [1, 1] without it
-  std::int64_t kernel_elements = 1;  // of the weight's own shape
+  std::span<const std::int64_t> kernel;  // the attribute; [1, 1] without it
+  std::int64_t kernel_elements = 1;      // of the weight's own shape
 };
 
 std::optional<ConvFacts> conv_facts(const PolicyGraph& graph, NodeId id) {
@@ -86,9 +85,8 @@ std::optional<ConvFacts> conv_facts(const PolicyGraph& graph, NodeId id) {
   }
   facts.groups = graph.graph().int_attribute(id, "group", 1);
   const AttributeView* kernel = graph.graph().attribute(id, "kernel_shape");
-  facts.kernel = kernel != nullptr && !kernel->ints.empty()
-                     ? std::vector<std::int64_t>(kernel->ints.begin(), kernel->ints.end())
-                     : std::vector<std::int64_t>{1, 1};
+  static constexpr std::int64_t kPoint[] = {1, 1};
+  facts.kernel = kernel != nullptr && !kernel->ints.empty() ? kernel->ints : std::span(kPoint);
   return facts;
 }
 
@@ -115,28 +113,30 @@ bool small_conv_kept_in_int8(const PolicyGraph& graph, NodeId id, const ConvFact
   return facts.groups > 1 && facts.out_channels % 8 == 0 && wide;
 }
 
+std::string channels_text(const ConvFacts& facts) {
+  return text(facts.out_channels) + " output and " + text(facts.in_channels) + " input channels per group";
+}
+
 std::optional<Exclusion> conv_exclusion(const PolicyGraph& graph, NodeId id, Precision precision) {
-  const std::string phrase = node_phrase(graph.graph(), id);
+  const auto phrase = [&] { return node_phrase(graph.graph(), id); };
   const std::optional<ConvFacts> facts = conv_facts(graph, id);
   if (!facts)
     return Exclusion{id, "weight_shape_unknown",
-                     "The weight shape of " + phrase + " isn't known, so it can't be judged."};
-  const std::string channels =
-      text(facts->out_channels) + " output and " + text(facts->in_channels) + " input channels per group";
+                     "The weight shape of " + phrase() + " isn't known, so it can't be judged."};
   if (facts->out_channels < kSmallestChannels || facts->in_channels < kSmallestChannels) {
     if (precision == Precision::kInt8 && small_conv_kept_in_int8(graph, id, *facts)) return std::nullopt;
     return Exclusion{id, "small_convolution",
-                     phrase + " has " + channels +
+                     phrase() + " has " + channels_text(*facts) +
                          ", too few for TensorRT's quantized kernels; both would have to be at least 16."};
   }
   if (precision == Precision::kInt8) return std::nullopt;
   if (facts->kernel_elements > kLargestKernelFloat8)
     return Exclusion{
         id, "large_kernel",
-        phrase + " has a kernel of more than 32 elements, for which TensorRT has no float8 kernel."};
+        phrase() + " has a kernel of more than 32 elements, for which TensorRT has no float8 kernel."};
   if (facts->out_channels <= kSmallestChannels || facts->in_channels <= kSmallestChannels)
     return Exclusion{id, "small_convolution",
-                     phrase + " has " + channels + "; float8 needs more than 16 of both."};
+                     phrase() + " has " + channels_text(*facts) + "; float8 needs more than 16 of both."};
   return std::nullopt;
 }
 

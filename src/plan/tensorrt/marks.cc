@@ -10,11 +10,7 @@ std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 class Marker {
  public:
   Marker(const PolicyGraph& graph, bool (*quantizable)(std::string_view), const Selection* patterns)
-      : graph_(graph), quantizable_(quantizable), patterns_(patterns) {
-    marks_.tensors.resize(graph.graph().tensors().size());
-    marks_.constants.resize(graph.graph().nodes().size());
-    marks_.raw.resize(graph.graph().nodes().size());
-  }
+      : graph_(graph), quantizable_(quantizable), patterns_(patterns), marks_(graph.graph()) {}
 
   Marks run(const NodeChoice& choice) && {
     for (const NodeId id : graph_.nodes()) {
@@ -80,10 +76,8 @@ class Marker {
     if (facts.type == DataType::kUndefined) marks_.unknown_types.push_back(tensor);
     if (facts.type != DataType::kFloat) return;
     if (graph_.is_stored(tensor)) {
-      std::vector<Mark>& of_node = marks_.constants[index_of(id)];
-      of_node.resize(inputs.size());
       const auto rank = facts.shape ? static_cast<std::int32_t>(facts.shape->size()) : 0;
-      of_node[index_of(input)] = {MarkKind::kWeight, axis < rank ? axis : -1, id};
+      marks_.readings.at({id, input}).constant = {MarkKind::kWeight, axis < rank ? axis : -1, id};
     } else if (Mark& known = marks_.tensors[index_of(tensor)]; known.kind == MarkKind::kNone) {
       known = {MarkKind::kActivation, -1, id};
     }
@@ -113,9 +107,10 @@ class RawEdges {
   void apply_to_nodes(const std::vector<bool>& nodes) {
     for (const NodeId id : graph_.nodes()) {
       if (!nodes[index_of(id)]) continue;
-      marks_.constants[index_of(id)].clear();
-      for (std::size_t input = 0; input < graph_.graph().node(id).inputs.size(); ++input) {
-        if (reads_pair(id, input)) set_raw(id, input, RawReason::kExcludedNode);
+      const auto inputs = static_cast<std::int32_t>(graph_.graph().node(id).inputs.size());
+      for (std::int32_t input = 0; input < inputs; ++input) {
+        marks_.readings.at({id, input}).constant = {};
+        if (reads_pair({id, input})) set_raw({id, input}, RawReason::kExcludedNode);
       }
     }
     unmark_unread();
@@ -126,15 +121,11 @@ class RawEdges {
     return tensor != kNone && marks_.tensors[index_of(tensor)].kind != MarkKind::kNone;
   }
 
-  void set_raw(NodeId id, std::size_t input, RawReason reason) {
-    std::vector<RawReason>& raw = marks_.raw[index_of(id)];
-    raw.resize(graph_.graph().node(id).inputs.size(), RawReason::kNone);
-    raw[input] = reason;
-  }
+  void set_raw(Use use, RawReason reason) { marks_.readings.at(use).raw = reason; }
 
-  [[nodiscard]] bool reads_pair(NodeId id, std::size_t input) const {
-    const std::vector<RawReason>& raw = marks_.raw[index_of(id)];
-    return marked(graph_.graph().node(id).inputs[input]) && (raw.empty() || raw[input] == RawReason::kNone);
+  [[nodiscard]] bool reads_pair(Use use) const {
+    return marked(graph_.graph().node(use.node).inputs[index_of(use.input)]) &&
+           marks_.readings.at(use).raw == RawReason::kNone;
   }
 
   // Only output 0 of the producer is ever looked at, and only the consumer's first reading of its pair.
@@ -142,18 +133,19 @@ class RawEdges {
     const TensorId made = graph_.graph().node(edge.producer).outputs[0];
     if (!marked(made)) return;
     const std::vector<TensorId>& inputs = graph_.graph().node(edge.consumer).inputs;
-    for (std::size_t input = 0; input < inputs.size(); ++input) {
-      if (inputs[input] != made || !reads_pair(edge.consumer, input)) continue;
-      set_raw(edge.consumer, input, RawReason::kRawEdge);
+    for (std::int32_t input = 0; index_of(input) < inputs.size(); ++input) {
+      const Use use = {edge.consumer, input};
+      if (inputs[index_of(input)] != made || !reads_pair(use)) continue;
+      set_raw(use, RawReason::kRawEdge);
       return;
     }
   }
 
   void disconnect_skip(NodeId add) {
     const std::vector<TensorId>& inputs = graph_.graph().node(add).inputs;
-    for (std::size_t input = 0; input < inputs.size(); ++input) {
-      if (!reads_pair(add, input)) continue;
-      const NodeId producer = graph_.producer(inputs[input]);
+    for (std::int32_t input = 0; index_of(input) < inputs.size(); ++input) {
+      if (!reads_pair({add, input})) continue;
+      const NodeId producer = graph_.producer(inputs[index_of(input)]);
       if (producer == kNone) continue;
       std::size_t quantized = 0;
       TensorId only = kNone;
@@ -168,7 +160,8 @@ class RawEdges {
         named = named ||
                 (named_[index_of(output)] && !(marked(output) && graph_.graph().tensor(output).graph_output));
       }
-      if (quantized == 1 && named && only == inputs[input]) set_raw(add, input, RawReason::kSkipAlsoRaw);
+      if (quantized == 1 && named && only == inputs[index_of(input)])
+        set_raw({add, input}, RawReason::kSkipAlsoRaw);
     }
   }
 
@@ -176,9 +169,8 @@ class RawEdges {
     for (TensorId tensor = 0; index_of(tensor) < marks_.tensors.size(); ++tensor) {
       const GraphTensor& facts = graph_.graph().tensor(tensor);
       if (!marked(tensor) || facts.graph_output) continue;
-      const bool read = std::any_of(facts.consumers.begin(), facts.consumers.end(), [&](const Use& use) {
-        return reads_pair(use.node, index_of(use.input));
-      });
+      const bool read = std::any_of(facts.consumers.begin(), facts.consumers.end(),
+                                    [&](const Use& use) { return reads_pair(use); });
       if (!read) marks_.tensors[index_of(tensor)] = {};
     }
   }
@@ -191,14 +183,22 @@ class RawEdges {
 
 }  // namespace
 
+Readings::Readings(const Graph& graph) {
+  first_.reserve(graph.nodes().size());
+  std::size_t count = 0;
+  for (const GraphNode& node : graph.nodes()) {
+    first_.push_back(count);
+    count += node.inputs.size();
+  }
+  readings_.resize(count);
+}
+
 bool Marks::quantized(const Graph& graph, Use use) const {
-  const std::size_t input = index_of(use.input);
-  const std::vector<Mark>& of_node = constants[index_of(use.node)];
-  if (input < of_node.size() && of_node[input].kind == MarkKind::kWeight) return true;
-  const TensorId tensor = graph.node(use.node).inputs[input];
-  if (tensor == kNone || tensors[index_of(tensor)].kind == MarkKind::kNone) return false;
-  const std::vector<RawReason>& of_raw = raw[index_of(use.node)];
-  return of_raw.empty() || of_raw[input] == RawReason::kNone;
+  const Reading& reading = readings.at(use);
+  if (reading.constant.kind == MarkKind::kWeight) return true;
+  const TensorId tensor = graph.node(use.node).inputs[index_of(use.input)];
+  return tensor != kNone && tensors[index_of(tensor)].kind != MarkKind::kNone &&
+         reading.raw == RawReason::kNone;
 }
 
 Marks mark_inputs(const PolicyGraph& graph, const NodeChoice& choice,

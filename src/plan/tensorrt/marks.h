@@ -22,12 +22,36 @@ struct Mark {
 // Why a reading of a marked tensor stays raw.
 enum class RawReason : std::uint8_t { kNone, kRawEdge, kSkipAlsoRaw, kExcludedNode };
 
+// One node input.
+struct Reading {
+  Mark constant;                     // constants are marked for each reading by itself
+  RawReason raw = RawReason::kNone;  // of a marked tensor
+};
+
+// One Reading for every input of every node.
+class Readings {
+ public:
+  Readings() = default;  // of a graph without nodes
+  explicit Readings(const Graph& graph);
+  // Precondition: the node has such an input.
+  [[nodiscard]] Reading& at(Use use) { return readings_[place(use)]; }
+  [[nodiscard]] const Reading& at(Use use) const { return readings_[place(use)]; }
+
+ private:
+  [[nodiscard]] std::size_t place(Use use) const {
+    return first_[static_cast<std::size_t>(use.node)] + static_cast<std::size_t>(use.input);
+  }
+  std::vector<std::size_t> first_;  // by node
+  std::vector<Reading> readings_;
+};
+
 struct Marks {
+  Marks() = default;
+  explicit Marks(const Graph& graph) : tensors(graph.tensors().size()), readings(graph) {}
+
   std::vector<Mark> tensors;  // by tensor: activations (everybody who reads one reads the pair)
-  std::vector<std::vector<Mark>>
-      constants;  // by node, then input: constants are marked for each reading by itself
-  std::vector<std::vector<RawReason>> raw;  // by node, then input (empty where nothing is raw)
-  std::vector<TensorId> unknown_types;      // would have been marked, but their type isn't known
+  Readings readings;
+  std::vector<TensorId> unknown_types;  // would have been marked, but their type isn't known
 
   [[nodiscard]] bool quantized(const Graph& graph, Use use) const;
 };

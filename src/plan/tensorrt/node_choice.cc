@@ -70,8 +70,9 @@ class NodeChooser {
 
   void number_partitions() {
     choice_.cask_count = partitions_.cask.size();
-    for (const std::vector<Partition>* list : {&partitions_.cask, &partitions_.kgen}) {
-      for (const Partition& partition : *list) {
+    for (const PartitionList* list : {&partitions_.cask, &partitions_.kgen}) {
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        const Partition partition = (*list)[i];
         const auto number = static_cast<std::int32_t>(choice_.partition_heads.size());
         choice_.partition_heads.push_back(partition.front());
         for (const NodeId id : partition) {
@@ -90,9 +91,9 @@ class NodeChooser {
     for (const NodeId id : graph_.nodes()) {
       const GraphNode& node = graph_.graph().node(id);
       if (partitioned_[index_of(id)] || !node.domain.empty() || !quantizable_(node.op_type)) continue;
-      if (is_class(node, OpClass::kPooling)) {
+      if (graph_.is_class(id, OpClass::kPooling)) {
         pooling.push_back(id);
-      } else if (is_class(node, OpClass::kPointwise) && graph_.has_const_input(id)) {
+      } else if (graph_.is_class(id, OpClass::kPointwise) && graph_.has_const_input(id)) {
         if (!choice_.selected[index_of(id)]) stand(id, Standing::kConstantOperand);
       } else {
         accepted.push_back(id);
@@ -119,9 +120,10 @@ class NodeChooser {
     const auto look = [&](NodeId id) {
       const std::span<const NodeId> others = forward ? graph_.children(id) : graph_.parents(id);
       next[index_of(id)] = std::any_of(others.begin(), others.end(), [&](NodeId other) {
-        const GraphNode& node = graph_.graph().node(other);
-        const bool through = is_class(node, OpClass::kCopy) || (!forward && is_op(node, "Cast"));
-        return choice_.selected[index_of(other)] || (through && next[index_of(other)]);
+        if (choice_.selected[index_of(other)]) return true;
+        if (!next[index_of(other)]) return false;
+        return graph_.is_class(other, OpClass::kCopy) ||
+               (!forward && is_op(graph_.graph().node(other), "Cast"));
       });
     };
     const std::span<const NodeId> nodes = graph_.nodes();

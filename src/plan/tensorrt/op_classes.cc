@@ -93,19 +93,13 @@ bool listed(std::span<const std::string_view> sorted, std::string_view op_type) 
 
 }  // namespace
 
-bool is_class(const GraphNode& node, OpClass op_class) {
-  if (!node.domain.empty()) return false;
-  switch (op_class) {
-    case OpClass::kLinear:
-      return listed(kLinear, node.op_type);
-    case OpClass::kCopy:
-      return listed(kCopy, node.op_type);
-    case OpClass::kPointwise:
-      return listed(kPointwise, node.op_type);
-    case OpClass::kPooling:
-      return listed(kPooling, node.op_type);
-  }
-  return false;
+std::uint8_t op_classes(const GraphNode& node) {
+  if (!node.domain.empty()) return 0;
+  const auto in = [&](std::span<const std::string_view> sorted, OpClass op_class) {
+    return listed(sorted, node.op_type) ? static_cast<unsigned>(op_class) : 0U;
+  };
+  return static_cast<std::uint8_t>(in(kLinear, OpClass::kLinear) | in(kCopy, OpClass::kCopy) |
+                                   in(kPointwise, OpClass::kPointwise) | in(kPooling, OpClass::kPooling));
 }
 
 bool is_quantizable_int8(std::string_view op_type) { return listed(kInt8, op_type); }

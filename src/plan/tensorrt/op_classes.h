@@ -17,7 +17,8 @@ enum class OpClass : std::uint8_t {
   kPooling = 8,    // pooling and window operators
 };
 
-[[nodiscard]] bool is_class(const GraphNode& node, OpClass op_class);
+// The sum of the classes that the operator is in.
+[[nodiscard]] std::uint8_t op_classes(const GraphNode& node);
 
 // Operators whose inputs this target may quantize by default. int8: 16 operators, float8: Gemm MatMul Conv
 // Add.

@@ -20,14 +20,13 @@ bool feeds_heads(const GraphNode& node) {
 
 }  // namespace
 
-std::vector<bool> members(const PolicyGraph& graph, const std::vector<Partition>& partitions) {
+std::vector<bool> members(const PolicyGraph& graph, const PartitionList& partitions) {
   std::vector<bool> member(graph.graph().nodes().size(), false);
-  for (const Partition& partition : partitions)
-    for (const NodeId id : partition) member[index_of(id)] = true;
+  for (const NodeId id : partitions.nodes()) member[index_of(id)] = true;
   return member;
 }
 
-PartitionNodes classify_partition_nodes(const PolicyGraph& graph, const std::vector<Partition>& partitions) {
+PartitionNodes classify_partition_nodes(const PolicyGraph& graph, const PartitionList& partitions) {
   PartitionNodes result;
   std::vector<std::int32_t> owner(graph.graph().nodes().size(), -1);
   for (std::size_t i = 0; i < partitions.size(); ++i)
@@ -63,7 +62,7 @@ std::vector<RawEdge> classify_partially_quantized_weighted_ops(const PolicyGraph
   std::vector<RawEdge> edges;
   for (const NodeId id : graph.nodes()) {
     const GraphNode& node = graph.graph().node(id);
-    if (!excluded[index_of(id)] || !is_class(node, OpClass::kLinear)) continue;
+    if (!excluded[index_of(id)] || !graph.is_class(id, OpClass::kLinear)) continue;
     for (const TensorId input : node.inputs) {
       const NodeId producer = graph.producer(input);
       if (producer != kNone) edges.push_back({producer, id, input});
@@ -82,7 +81,7 @@ bool follows_cask(const PolicyGraph& graph, const std::vector<bool>& in_cask, No
     for (const NodeId id : layer) {
       if (in_cask[index_of(id)]) continue;
       const std::span<const NodeId> parents = graph.parents(id);
-      if (depth <= 0 || !is_class(graph.graph().node(id), OpClass::kCopy) || parents.empty()) return false;
+      if (depth <= 0 || !graph.is_class(id, OpClass::kCopy) || parents.empty()) return false;
       next.insert(next.end(), parents.begin(), parents.end());
     }
     std::sort(next.begin(), next.end());
@@ -105,11 +104,11 @@ class KgenHeadFilter {
         reads_quantized_(graph.graph().nodes().size(), false),
         quantized_readings_(graph.graph().tensors().size(), 0),
         softmax_matmul_(graph, {"Softmax", "MatMul"}, Direction::kForward, {"Flatten", "Reshape"}) {
-    for (const Partition& partition : partitions.cask) accept(partition.front());
+    for (std::size_t i = 0; i < partitions.cask.size(); ++i) accept(partitions.cask[i].front());
   }
 
   KgenHeads run() && {
-    for (const Partition& partition : partitions_.kgen) look_at(partition.front());
+    for (std::size_t i = 0; i < partitions_.kgen.size(); ++i) look_at(partitions_.kgen[i].front());
     return std::move(result_);
   }
 
@@ -176,8 +175,7 @@ KgenHeads filter_quantizable_kgen_heads(const PolicyGraph& graph, const Partitio
   return KgenHeadFilter(graph, partitions, quantizable).run();
 }
 
-std::vector<NodeId> find_conv_to_layernorm_nodes(const PolicyGraph& graph,
-                                                 const std::vector<Partition>& cask) {
+std::vector<NodeId> find_conv_to_layernorm_nodes(const PolicyGraph& graph, const PartitionList& cask) {
   const std::vector<bool> in_cask = members(graph, cask);
   std::vector<NodeId> found;
   for (const NodeId id : graph.nodes()) {

@@ -18,7 +18,7 @@ struct PartitionNodes {
 
 // For each node of each partition, looking at its inputs that aren't constant (an omitted input counts as one
 // from outside).
-PartitionNodes classify_partition_nodes(const PolicyGraph& graph, const std::vector<Partition>& partitions);
+PartitionNodes classify_partition_nodes(const PolicyGraph& graph, const PartitionList& partitions);
 
 // Every produced input of every excluded Conv, ConvTranspose, Gemm and MatMul: with one shared pair per
 // tensor such a node would otherwise read quantized data as soon as a neighbour does. Other excluded
@@ -43,10 +43,9 @@ KgenHeads filter_quantizable_kgen_heads(const PolicyGraph& graph, const Partitio
 
 // LayerNormalization nodes whose input 0 follows a CASK partition: they are quantized although they are off
 // limits otherwise.
-std::vector<NodeId> find_conv_to_layernorm_nodes(const PolicyGraph& graph,
-                                                 const std::vector<Partition>& cask);
+std::vector<NodeId> find_conv_to_layernorm_nodes(const PolicyGraph& graph, const PartitionList& cask);
 
 // By node: member of one of the partitions.
-std::vector<bool> members(const PolicyGraph& graph, const std::vector<Partition>& partitions);
+std::vector<bool> members(const PolicyGraph& graph, const PartitionList& partitions);
 
 }  // namespace halftone::tensorrt

@@ -27,6 +27,7 @@ class PartitionBuilder {
   }
 
   // Empty if the root is a Mul that doesn't fuse.
+  // Valid until the next call.
   Partition grow(NodeId root) {
     partition_.clear();
     ++current_;
@@ -91,7 +92,7 @@ class PartitionBuilder {
 
   bool joins(NodeId id, const Level& level) {
     const GraphNode& node = graph_.graph().node(id);
-    if (is_class(node, OpClass::kCopy) || is_class(node, OpClass::kPointwise)) {
+    if (graph_.is_class(id, OpClass::kCopy) || graph_.is_class(id, OpClass::kPointwise)) {
       const bool inside = std::all_of(node.inputs.begin(), node.inputs.end(), [&](TensorId input) {
         return graph_.is_const_input(input) || made_here(input, level);
       });
@@ -110,7 +111,7 @@ class PartitionBuilder {
   FusibleBackbone& backbone_;
   std::vector<PathMatcher> fusible_;
   std::vector<PathMatcher> lone_gate_;
-  Partition partition_;
+  std::vector<NodeId> partition_;
   std::vector<Level> stack_;  // of the partition that grows; empty between two
   std::int32_t current_ = -1;
   std::vector<std::int32_t> owner_;  // by node: number of the partition, -1: none
@@ -120,7 +121,7 @@ class PartitionBuilder {
 void add_resize_partitions(const PolicyGraph& graph, const std::vector<bool>& partitioned,
                            Partitions& partitions) {
   std::vector<bool> ends(graph.graph().nodes().size(), false);
-  for (const Partition& partition : partitions.cask) ends[index_of(partition.back())] = true;
+  for (std::size_t i = 0; i < partitions.cask.size(); ++i) ends[index_of(partitions.cask[i].back())] = true;
   for (const NodeId id : graph.nodes()) {
     const GraphNode& node = graph.graph().node(id);
     const bool resizes = is_op(node, "Resize") || is_op(node, "Upsample");
@@ -128,21 +129,31 @@ void add_resize_partitions(const PolicyGraph& graph, const std::vector<bool>& pa
     const NodeId producer = graph.producer(node.inputs[0]);
     const bool behind = producer != kNone && ends[index_of(producer)] &&
                         graph.graph().node(producer).outputs[0] == node.inputs[0];
-    if (behind) partitions.kgen.push_back({id});
+    if (behind) partitions.kgen.push_back({&id, 1});
   }
 }
 
 }  // namespace
 
+void PartitionList::push_back(Partition partition) {
+  begins_.push_back(nodes_.size());
+  nodes_.insert(nodes_.end(), partition.begin(), partition.end());
+}
+
+Partition PartitionList::operator[](std::size_t index) const {
+  const std::size_t end = index + 1 < begins_.size() ? begins_[index + 1] : nodes_.size();
+  return std::span(nodes_).subspan(begins_[index], end - begins_[index]);
+}
+
 Partitions find_fusible_partitions(const PolicyGraph& graph, std::vector<bool>& partitioned,
                                    const NonResidualInputs& non_residual, FusibleBackbone& backbone) {
   PartitionBuilder builder(graph, partitioned, non_residual, backbone);
   Partitions partitions;
-  const auto grow_from = [&](OpClass roots, std::vector<Partition>& into) {
+  const auto grow_from = [&](OpClass roots, PartitionList& into) {
     for (const NodeId id : graph.nodes()) {
-      if (partitioned[index_of(id)] || !is_class(graph.graph().node(id), roots)) continue;
-      Partition partition = builder.grow(id);
-      if (!partition.empty()) into.push_back(std::move(partition));
+      if (partitioned[index_of(id)] || !graph.is_class(id, roots)) continue;
+      const Partition partition = builder.grow(id);
+      if (!partition.empty()) into.push_back(partition);
     }
   };
   grow_from(OpClass::kLinear, partitions.cask);

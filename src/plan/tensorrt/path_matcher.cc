@@ -70,9 +70,10 @@ bool PathMatcher::walk(NodeId start, std::vector<NodeId>* found) {
   // Opens a frame unless the answer is known; sets `success` where it is yes. With `found` a known yes must
   // be walked again.
   const auto enter = [&](NodeId node, std::size_t place, bool widened) {
+    const std::uint8_t known = known_[key(node, place, widened)];
+    if (known == static_cast<std::uint8_t>(Known::kNo) && states_ == 1) return;
     const Step step = this->step(node, place, widened);
     if (step.widens && !stack_.empty()) stack_.back().next_widened = true;
-    const std::uint8_t known = known_[key(node, place, widened)];
     if (known == static_cast<std::uint8_t>(Known::kNo)) return;
     if (known == static_cast<std::uint8_t>(Known::kYes) && found == nullptr) {
       success = true;

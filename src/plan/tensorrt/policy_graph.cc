@@ -9,13 +9,27 @@ std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
 }  // namespace
 
-PolicyGraph::PolicyGraph(const Graph& graph, Peer peer)
-    : graph_(graph),
-      peer_(peer),
-      position_(graph.nodes().size(), kNone),
-      const_input_(graph.tensors().size(), false) {
-  for (const NodeId id : graph.topological_order()) {
-    const std::vector<TensorId>& outputs = graph.node(id).outputs;
+PolicyGraph::PolicyGraph(const Graph& graph, Peer peer) : graph_(graph), peer_(peer) {
+  index_tensors();
+  index_nodes();
+  link();
+  find_const_inputs();
+}
+
+void PolicyGraph::index_tensors() {
+  stored_.reserve(graph_.tensors().size());
+  producer_.reserve(graph_.tensors().size());
+  for (const GraphTensor& tensor : graph_.tensors()) {
+    stored_.push_back(peer_ == Peer::kReproduce ? tensor.initializer : tensor.constant);
+    producer_.push_back(stored_.back() ? kNone : tensor.producer);
+  }
+}
+
+void PolicyGraph::index_nodes() {
+  position_.assign(graph_.nodes().size(), kNone);
+  classes_.assign(graph_.nodes().size(), 0);
+  for (const NodeId id : graph_.topological_order()) {
+    const std::vector<TensorId>& outputs = graph_.node(id).outputs;
     const bool makes_constants =
         !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](TensorId output) {
           return output != kNone && is_stored(output);
@@ -23,18 +37,8 @@ PolicyGraph::PolicyGraph(const Graph& graph, Peer peer)
     if (makes_constants) continue;
     position_[index_of(id)] = static_cast<std::int32_t>(nodes_.size());
     nodes_.push_back(id);
+    classes_[index_of(id)] = op_classes(graph_.node(id));
   }
-  link();
-  find_const_inputs();
-}
-
-bool PolicyGraph::is_stored(TensorId tensor) const {
-  const GraphTensor& facts = graph_.tensor(tensor);
-  return peer_ == Peer::kReproduce ? facts.initializer : facts.constant;
-}
-
-NodeId PolicyGraph::producer(TensorId tensor) const {
-  return tensor == kNone || is_stored(tensor) ? kNone : graph_.tensor(tensor).producer;
 }
 
 void PolicyGraph::link() {
@@ -70,7 +74,7 @@ std::span<const NodeId> PolicyGraph::children(NodeId id) const {
 
 // In topological order, so that what a rule looks back at is known already.
 void PolicyGraph::find_const_inputs() {
-  for (TensorId id = 0; index_of(id) < const_input_.size(); ++id) const_input_[index_of(id)] = is_stored(id);
+  const_input_ = stored_;
   for (const NodeId id : nodes_) {
     const GraphNode& node = graph_.node(id);
     if (!node.domain.empty() || node.outputs.empty()) continue;

@@ -34,9 +34,14 @@ class PolicyGraph {
   [[nodiscard]] std::span<const NodeId> children(NodeId id) const;
 
   // Stored data: an initializer, or in the corrected view any constant.
-  [[nodiscard]] bool is_stored(TensorId tensor) const;
-  // The node that makes `tensor`; kNone for graph inputs and stored data.
-  [[nodiscard]] NodeId producer(TensorId tensor) const;
+  [[nodiscard]] bool is_stored(TensorId tensor) const { return stored_[static_cast<std::size_t>(tensor)]; }
+  // The node that makes `tensor`; kNone for graph inputs, stored data, and kNone itself.
+  [[nodiscard]] NodeId producer(TensorId tensor) const {
+    return tensor == kNone ? kNone : producer_[static_cast<std::size_t>(tensor)];
+  }
+  [[nodiscard]] bool is_class(NodeId id, OpClass op_class) const {
+    return (classes_[static_cast<std::size_t>(id)] & static_cast<std::uint8_t>(op_class)) != 0;
+  }
 
   // ModelOpt's is_const_input: stored data; the output of a Constant or Identity node (Identity counts
   // whatever feeds it); a Squeeze or Unsqueeze of such; an Exp over a Clip with such an input. kNone (an
@@ -48,6 +53,8 @@ class PolicyGraph {
   [[nodiscard]] bool has_const_input(NodeId id) const;
 
  private:
+  void index_tensors();
+  void index_nodes();
   void link();
   void find_const_inputs();
 
@@ -59,7 +66,12 @@ class PolicyGraph {
   std::vector<std::size_t> parents_begin_;  // by node, one more at the end
   std::vector<NodeId> children_;
   std::vector<std::size_t> children_begin_;
-  std::vector<bool> const_input_;  // by tensor
+  // What the rules ask most, apart from the graph's own nodes and tensors, which are too large to stay in
+  // cache. By tensor; classes_ by node.
+  std::vector<bool> stored_;
+  std::vector<NodeId> producer_;
+  std::vector<bool> const_input_;
+  std::vector<std::uint8_t> classes_;
 };
 
 }  // namespace halftone::tensorrt

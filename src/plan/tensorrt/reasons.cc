@@ -188,8 +188,7 @@ Decision Reasons::explain(Use use) const {
   const TensorId tensor = graph_.graph().node(use.node).inputs[index_of(use.input)];
   const Mark& mark = policy_.marks.tensors[index_of(tensor)];
   // A tensor that nobody reads quantized in the end has lost its mark, but its readings say why.
-  const std::vector<RawReason>& raw = policy_.marks.raw[index_of(use.node)];
-  const RawReason reason = raw.empty() ? RawReason::kNone : raw[index_of(use.input)];
+  const RawReason reason = policy_.marks.readings.at(use).raw;
   Decision decision;
   if (reason != RawReason::kNone) {
     decision = raw_reading(use, reason);

@@ -230,9 +230,7 @@ class SiteMaker {
     return text + ", where ModelOpt takes axis 1 whatever the rank and side";
   }
 
-  [[nodiscard]] const Mark& mark_at(Use use) const {
-    return policy_.marks.constants[index_of(use.node)][index_of(use.input)];
-  }
+  [[nodiscard]] const Mark& mark_at(Use use) const { return policy_.marks.readings.at(use).constant; }
 
   void group(TensorId id, Site& site) {
     const std::int32_t number = policy_.scale_group[index_of(id)];
