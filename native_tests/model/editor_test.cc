@@ -361,6 +361,39 @@ TEST_CASE("edits that can't be are refused with a reason", "[model][editor]") {
         }).find("before a node that feeds it") != std::string::npos);
 }
 
+TEST_CASE("inputs and outputs of the graph can get another element type, and nothing else can",
+          "[model][editor]") {
+  const auto base = open_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[2, N] x) => (float[2, N] y) { a = Relu(x)  y = Abs(a) })");
+  ModelEditor editor(base);
+  const std::string scale = editor.fresh_name("scale");
+  const std::string zero = editor.fresh_name("zero");
+  REQUIRE(editor.add_initializer(scale, DataType::kFloat, {}, float_bytes({0.5F})).ok());
+  REQUIRE(editor.add_initializer(zero, DataType::kInt8, {}, {0}).ok());
+  editor.insert_front({"DequantizeLinear", "", "", {"x", scale, zero}, {"real"}, {}});
+  editor.redirect_input({0, 0}, "real");
+  editor.rename_output(1, 0, "raw");
+  editor.insert_after(1, {"QuantizeLinear", "", "", {"raw", scale, zero}, {"y"}, {}});
+  editor.set_element_type(base->graph().find_tensor("x"), DataType::kInt8);
+  editor.set_element_type(base->graph().find_tensor("y"), DataType::kInt8);
+  const auto made = finish(editor);
+  CHECK(tensor(*made, "x").type == DataType::kInt8);
+  REQUIRE(tensor(*made, "x").shape.has_value());
+  CHECK(tensor(*made, "x").shape->at(1).symbol == "N");
+  CHECK(tensor(*made, "real").type == DataType::kFloat);
+  CHECK(tensor(*made, "raw").type == DataType::kFloat);
+  CHECK(tensor(*made, "y").type == DataType::kInt8);
+  CHECK(objection(made) == "");  // the library's checker, which compares declared with inferred types
+
+  for (const TensorId id : {base->graph().find_tensor("a"), kNone, TensorId{99}}) {
+    ModelEditor wrong(base);
+    wrong.set_element_type(id, DataType::kInt8);
+    const Result<std::shared_ptr<const Model>> refused = std::move(wrong).finish();
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().code == ErrorCode::kInvalidGraph);
+  }
+}
+
 TEST_CASE("an edit puts nodes in order that were not", "[model][editor]") {
   const auto base = open_text(R"(<ir_version: 8, opset_import: ["" : 17]>
     g (float[2] x) => (float[2] y) { y = Neg(b)  b = Abs(a)  a = Relu(x) })");
