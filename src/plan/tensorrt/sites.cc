@@ -251,8 +251,9 @@ class SiteMaker {
         Site& site = decisions_.sites[members_[i].second].site;
         site.scale_group = end - begin > 1 ? std::optional<std::string>(name) : std::nullopt;
         if (site.scale_group)
-          site.why += " Shares one scale with the other " + std::to_string(end - begin - 1) +
-                      " of its Concat, so that TensorRT can drop that.";
+          site.why += " Shares one scale with " +
+                      count_phrase(end - begin - 1, "other tensor", "other tensors") +
+                      " around its Concat, so that TensorRT can drop that.";
       }
       begin = end;
     }
