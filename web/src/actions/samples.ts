@@ -51,7 +51,7 @@ async function replaceSamples(read: () => Promise<Omit<Samples, 'revision'>>): P
     const next = await read();
     revision += 1;
     samples.value = { ...next, revision };
-    problem.value = null;
+    if (problem.value?.at !== 'plan') problem.value = null; // New samples don't mend a plan.
     announce(`${counted(next.set.count, 'sample')} ready for calibration.`);
   } catch (cause) {
     const failure = problemFrom(cause, 'Reading samples');

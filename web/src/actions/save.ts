@@ -1,5 +1,5 @@
 // Making the quantized model, and saying how good it is before anything is written to disk.
-import type { Sample, SampleSet } from '../package';
+import type { Plan, Sample, SampleSet } from '../package';
 import { announce } from '../state/announce';
 import { type Prediction, type Saved, topClass } from '../state/saved';
 import { encodings, plan, samples, saved, session } from '../state/store';
@@ -30,8 +30,9 @@ export async function quantize(): Promise<Outcome> {
     });
     saved.value = { value: { result, score: null, predictions: null }, key: found.key };
     begin('Scoring the quantized model', set.count);
-    const score = await current.model.score(made, found.value, set, { signal, onProgress });
+    const score = await current.model.score(withFloatIo(made), found.value, set, { signal, onProgress });
     saved.value = { value: { result, score, predictions: null }, key: found.key };
+    if (takesCodes(made)) return; // Nothing here speaks its inputs and outputs.
     begin('Comparing predictions', set.count);
     const predictions = await comparePredictions(result.model, outputName(current.fileName), set, context);
     saved.value = { value: { result, score, predictions }, key: found.key };
@@ -39,6 +40,16 @@ export async function quantize(): Promise<Outcome> {
   if (outcome === 'done')
     announce(`The quantized model is ready: ${bytes(saved.value?.value.result.report.bytes ?? 0)}.`);
   return outcome;
+}
+
+/** Whether inputs and outputs of the written model are tensors of codes, whose other half of the pair is the caller's. */
+export function takesCodes(plan: Plan): boolean {
+  return plan.options.direct_io === true;
+}
+
+/** The same arithmetic with the caller's half inside, so that float samples can go in. */
+function withFloatIo(plan: Plan): Plan {
+  return takesCodes(plan) ? { ...plan, options: { ...plan.options, direct_io: false } } : plan;
 }
 
 /** Top classes of both models side by side, when the first outputs are probabilities; otherwise null after one sample. */

@@ -40,7 +40,7 @@ interface Props<Row> {
   /** Said instead of rows when there are none. */
   empty?: string;
   /** More columns than fit: the box scrolls sideways, and the names stay in sight. */
-  wide?: boolean;
+  minWidth?: string;
   label: string;
 }
 
@@ -133,13 +133,13 @@ export function DataTable<Row>(props: Props<Row>): VNode {
   const shown = items.slice(range.from, range.to);
   return (
     <section
-      class={props.wide ? 'table-box wide' : 'table-box'}
+      class={props.minWidth === undefined ? 'table-box' : 'table-box wide'}
       ref={box}
       onScroll={onScroll}
       {...kReachable}
       aria-label={props.label}
     >
-      <table aria-rowcount={items.length + 1}>
+      <table aria-rowcount={items.length + 1} style={{ minWidth: props.minWidth }}>
         <caption>
           <span>{props.caption}</span>
         </caption>

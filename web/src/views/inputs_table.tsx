@@ -12,15 +12,15 @@ const kColumns: readonly Column<InputRow>[] = [
     key: 'node',
     label: 'Node',
     names: true,
-    width: '18%',
+    width: '11rem',
     cell: (row) => printable(row.node),
     title: (row) => printable(row.node, 2000),
   },
-  { key: 'op', label: 'Operator', width: '8rem', cell: (row) => printable(row.op, 40) },
+  { key: 'op', label: 'Operator', width: '8.5rem', cell: (row) => printable(row.op, 40) },
   {
     key: 'tensor',
     label: 'Input',
-    width: '16%',
+    width: '10rem',
     cell: (row) => (
       <>
         <span class="unit">{row.input}</span> {row.tensor === '' ? 'not given' : printable(row.tensor)}
@@ -31,21 +31,21 @@ const kColumns: readonly Column<InputRow>[] = [
   {
     key: 'read',
     label: 'Read',
-    width: '6rem',
+    width: '6.2rem',
     cell: (row) => (row.quantized ? 'quantized' : 'float'),
   },
-  { key: 'rule', label: 'Rule', width: '13rem', cell: (row) => row.rule, title: (row) => row.rule },
+  { key: 'rule', label: 'Rule', width: '12rem', cell: (row) => row.rule, title: (row) => row.rule },
   {
     key: 'partition',
     label: 'Partition',
-    width: '10rem',
+    width: '9rem',
     cell: (row) => partitionText(row.partition),
     title: (row) => (row.partition === null ? '' : printable(row.partition, 2000)),
   },
   {
     key: 'why',
     label: 'Why',
-    width: '34rem',
+
     cell: (row) => printable(row.why, 400),
     title: (row) => printable(row.why, 2000),
   },
@@ -87,7 +87,7 @@ export function InputsTable({
       caption={`${counted(rows.length, 'node input')} in the order of the graph`}
       columns={kColumns}
       items={items}
-      wide
+      minWidth="89rem"
       keyOf={(row) => String(row.at)}
       selectedKey={chosen === null ? null : String(chosen.at)}
       onSelect={(key) => {

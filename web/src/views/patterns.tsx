@@ -99,11 +99,10 @@ function Editor(): VNode {
           <option value="include">Include</option>
         </select>
       </label>
-      <label>
+      <label class="pattern-text">
         <span class="unseen">Pattern</span>
         <input
           type="text"
-          class="pattern"
           placeholder={'name, glob:\u2026, re:\u2026, op:\u2026'}
           autocomplete="off"
           autocapitalize="off"

@@ -48,7 +48,7 @@ function FilterBar(): VNode {
           listing.value = value;
         }}
       />
-      <label>
+      <label class="stretch">
         <span class="unseen">Search names, rules and reasons</span>
         <input
           type="search"

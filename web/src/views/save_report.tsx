@@ -138,7 +138,7 @@ export function SaveReport({ report }: { report: QuantizeReport }): VNode {
           counts={report.quantized_nodes}
         />
         <Counts
-          caption={`${counted(report.sites.quantized, 'quantized tensor')}; all by rule`}
+          caption={`${counted(report.sites.quantized, 'quantized tensor')}, by rule`}
           what="Rule"
           unit="Tensors"
           counts={report.sites.by_rule}

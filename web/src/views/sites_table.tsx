@@ -12,7 +12,7 @@ const kColumns: readonly Column<Site>[] = [
     key: 'tensor',
     label: 'Tensor',
     names: true,
-    width: '26%',
+    width: '12.5rem',
     cell: (site) => printable(site.tensor),
     title: (site) => printable(site.tensor, 2000),
   },
@@ -42,7 +42,7 @@ const kColumns: readonly Column<Site>[] = [
 const kSharedScale: Column<Site> = {
   key: 'group',
   label: 'Shared scale',
-  width: '10rem',
+  width: '13rem',
   cell: (site) => {
     const group = groupOf(site);
     return group === undefined ? '\u2013' : concatText(group);
@@ -88,7 +88,7 @@ export function SitesTable({
       caption={`${counted(rows.length, 'tensor')} in the order of the graph`}
       columns={columns()}
       items={items}
-      wide={scaleGroups.value.size > 0}
+      {...(scaleGroups.value.size > 0 && { minWidth: '66rem' })}
       keyOf={(site) => site.tensor}
       selectedKey={selected.value}
       onSelect={(tensor) => {
