@@ -22,6 +22,7 @@ std::vector<bool> all_nodes(const PolicyGraph& graph) {
 // Nodes whose name starts with what the name of an excluded node matches when read as a pattern; and not the
 // excluded nodes whose own name doesn't match itself.
 void reproduce_name_patterns(const PolicyGraph& graph, std::vector<Exclusion>& exclusions) {
+  if (exclusions.empty()) return;
   const std::vector<std::string> names = peer_node_names(graph);
   std::vector<std::string> patterns;
   patterns.reserve(exclusions.size());
