@@ -8,6 +8,7 @@ import { draft, previewOf, startPreviewing } from '../../web/src/actions/preview
 import { calibrate, rank } from '../../web/src/actions/run.js';
 import { useRandomSamples } from '../../web/src/actions/samples.js';
 import { quantize } from '../../web/src/actions/save.js';
+import { polite } from '../../web/src/state/announce.js';
 import * as store from '../../web/src/state/store.js';
 import { type FakeBench, fakeBench, fakeScore } from './fake_bench.js';
 
@@ -167,6 +168,7 @@ describe('patterns', () => {
       await settled();
       expect(bench.previews).toEqual(['o', 'op:Conv']);
       expect(nodesOf('op:Conv')).toHaveLength(6);
+      expect(polite.value).toMatch(/^6.nodes: Conv_0, Conv_1, Conv_2, Conv_3 and 2 more$/);
       expect(previewOf('op')).toBeNull();
       draft.value = '';
       await chooseOptions({ exclude: ['Conv_3', 'op:Conv'] });

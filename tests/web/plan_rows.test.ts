@@ -1,5 +1,6 @@
 // The plan as rows: groups of scales, filters, and the sentences about patterns and growth.
 import { describe, expect, test } from 'vitest';
+import { previewSentence } from '../../web/src/actions/preview.js';
 import type { InputDecision, Site } from '../../web/src/package.js';
 import {
   byRule,
@@ -9,7 +10,6 @@ import {
   scaleGroupsOf,
 } from '../../web/src/state/plan_rows.js';
 import { concatText, sharingText } from '../../web/src/text/plan_words.js';
-import { previewSentence } from '../../web/src/views/patterns.js';
 import { growthText } from '../../web/src/views/save_report.js';
 
 function site(tensor: string, more: Partial<Site> = {}): Site {

@@ -1,8 +1,10 @@
 // What each pattern takes, while it is typed and for as long as it is part of the options.
 import { computed, effect, signal } from '@preact/signals';
 import type { Model, PatternMatch } from '../package';
+import { announce } from '../state/announce';
 import { isCancel, problemFrom } from '../state/problem';
 import { options, pending, session } from '../state/store';
+import { matchSentence } from '../text/pattern_words';
 
 export type Preview = { state: 'failed'; message: string } | { state: 'read'; match: PatternMatch };
 
@@ -28,6 +30,11 @@ export function previewOf(pattern: string): Preview | null {
   return answers.value.get(keyOf(session.value?.revision ?? 0, pattern)) ?? null;
 }
 
+export function previewSentence(preview: Preview | null): string {
+  if (preview === null) return 'Looking\u2026';
+  return preview.state === 'failed' ? preview.message : matchSentence(preview.match);
+}
+
 export function startPreviewing(): () => void {
   return effect(() => {
     if (session.value !== null && wanted.value.length > 0) void answerAll();
@@ -48,7 +55,9 @@ async function answerAll(): Promise<void> {
       const { revision, model } = current;
       const next = wanted.peek().find((pattern) => !answers.peek().has(keyOf(revision, pattern)));
       if (next === undefined) return;
-      keep(keyOf(revision, next), await ask(model, next));
+      const answer = await ask(model, next);
+      keep(keyOf(revision, next), answer);
+      if (next === draft.peek()) announce(previewSentence(answer));
     }
   } finally {
     running = false;

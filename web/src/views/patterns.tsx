@@ -2,35 +2,15 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { chooseOptions } from '../actions/plan';
-import { draft, type Preview, previewOf } from '../actions/preview';
+import { draft, type Preview, previewOf, previewSentence } from '../actions/preview';
 import { options } from '../state/store';
-import { count, counted, printable } from '../text/format';
+import { counted, printable } from '../text/format';
 
 type Kind = 'include' | 'exclude';
 
 const kind = signal<Kind>('exclude');
-const kNamesShown = 4;
 const kNamesInTitle = 40;
 const kLongestPattern = 1024;
-
-/** "8 nodes: a, b, c, d and 4 more"; empty for none. */
-function listed(names: readonly string[], what: string): string {
-  if (names.length === 0) return '';
-  const shown = names.slice(0, kNamesShown).map((name) => printable(name, 40));
-  const rest = names.length - shown.length;
-  return `${counted(names.length, what)}: ${shown.join(', ')}${rest > 0 ? ` and ${count(rest)} more` : ''}`;
-}
-
-/** One sentence: how much a pattern takes, and the first of it. */
-export function previewSentence(preview: Preview | null): string {
-  if (preview === null) return 'Looking\u2026';
-  if (preview.state === 'failed') return preview.message;
-  const { nodes, tensors, near_misses: near } = preview.match;
-  const taken = [listed(nodes, 'node'), listed(tensors, 'tensor')].filter((part) => part !== '');
-  if (taken.length > 0) return taken.join('; ');
-  const names = near.map((name) => printable(name, 60)).join(', ');
-  return `Takes nothing${names === '' ? '.' : `; near it: ${names}`}`;
-}
 
 /** More than the sentence has room for. */
 function titleOf(preview: Preview | null): string | undefined {
@@ -118,7 +98,7 @@ function Editor(): VNode {
       <button type="submit" disabled={!ready}>
         Add
       </button>
-      <p class="hint" id="pattern-preview" role="status">
+      <p class="hint" id="pattern-preview">
         {pattern.trim() === ''
           ? 'Node names, tensor names and operators: exact, glob:conv*, re:^layer[12]/, op:Softmax.'
           : known.includes(pattern)
