@@ -56,6 +56,8 @@ EMSCRIPTEN_BINDINGS(halftone) {
       .function("inspect", &ModelHandle::inspect)
       .function("plan", &ModelHandle::plan)
       .function("checkPlan", &ModelHandle::check_plan)
+      .function("shapesToMeasure", &ModelHandle::shapes_to_measure)
+      .function("previewPatterns", &ModelHandle::preview_patterns)
       .function("scored", &ModelHandle::scored)
       .function("targets", &ModelHandle::targets)
       .function("outputs", &ModelHandle::outputs)

@@ -8,6 +8,7 @@
 #include "conversions.h"
 #include "halftone/encoding.h"
 #include "halftone/exchange.h"
+#include "halftone/pattern_preview.h"
 #include "halftone/plan.h"
 #include "halftone/rewrite.h"
 #include "halftone/sensitivity.h"
@@ -217,6 +218,15 @@ val ModelHandle::plan(const val& options, const std::string& name, const std::st
   });
 }
 
+val ModelHandle::shapes_to_measure(const val& options) const {
+  return guarded([&] {
+    if (!model_) return failure(not_open());
+    const Result<PlanOptions> parsed = plan_options_from_js(options);
+    if (!parsed.ok()) return failure(parsed.error());
+    return success(strings_to_js(halftone::shapes_to_measure(*model_, parsed.value())));
+  });
+}
+
 val ModelHandle::check_plan(const std::string& plan_json) const {
   return guarded([&] {
     if (!model_) return failure(not_open());
@@ -224,6 +234,25 @@ val ModelHandle::check_plan(const std::string& plan_json) const {
     if (!plan.ok()) return failure(plan.error());
     const Result<void> checked = halftone::check_plan(*model_, plan.value());
     return checked.ok() ? success() : failure(checked.error());
+  });
+}
+
+val ModelHandle::preview_patterns(const val& patterns) const {
+  return guarded([&] {
+    if (!model_) return failure(not_open());
+    const Result<std::vector<PatternMatch>> matches =
+        halftone::preview_patterns(*model_, strings_from_js(patterns));
+    if (!matches.ok()) return failure(matches.error());
+    val list = val::array();
+    for (const PatternMatch& match : matches.value()) {
+      val entry = val::object();
+      entry.set("pattern", match.pattern);
+      entry.set("nodes", strings_to_js(match.nodes));
+      entry.set("tensors", strings_to_js(match.tensors));
+      entry.set("near_misses", strings_to_js(match.near_misses));
+      list.call<void>("push", entry);
+    }
+    return success(list);
   });
 }
 

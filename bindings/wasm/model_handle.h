@@ -35,7 +35,11 @@ class ModelHandle {
   emscripten::val inspect(const std::string& name, const std::string& sha256) const;
   emscripten::val plan(const emscripten::val& options, const std::string& name,
                        const std::string& sha256) const;
+  // Names of the tensors whose shapes a plan with these options wants from a sample.
+  emscripten::val shapes_to_measure(const emscripten::val& options) const;
   emscripten::val check_plan(const std::string& plan_json) const;
+  // [{pattern, nodes, tensors, near_misses}]: what each include or exclude pattern would take.
+  emscripten::val preview_patterns(const emscripten::val& patterns) const;
   // Names of the tensors that `choice` scores.
   emscripten::val scored(const std::string& choice) const;
   // [{tensor, graphInput, bytes}]: quantized activations of the plan (empty text: none), then `tensors`.

@@ -264,7 +264,11 @@ val create_export(const std::shared_ptr<ModelHandle>& model, const std::string& 
     answer.set("modelBytes", static_cast<double>(written.value().model.size()));
     answer.set("externalBytes", static_cast<double>(written.value().external_data.size()));
     answer.set("nodes", static_cast<double>(made.graph().nodes().size()));
-    answer.set("quantizedNodes", quantized_nodes_to_js(model->model()->graph(), planned.value().plan));
+    const QuantizedNodeStatistics statistics = print_stat(made.graph());
+    answer.set("quantizedNodes", quantized_type_counts_to_js(statistics));
+    answer.set("quantizedNodeNames", strings_to_js(statistics.quantized_node_names));
+    answer.set("concatGroups",
+               scale_growth_to_js(scale_growth(planned.value().plan, planned.value().encodings)));
     answer.set("sizesByType", sizes_by_type_to_js(made));
     answer.set("sites", site_counts_to_js(planned.value().plan));
     answer.set("changes", changes_to_js(changes));

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 
 #include "conversions.h"
 
@@ -51,18 +50,31 @@ val comparison_to_js(double psnr, const ErrorSums& sums) {
   return object;
 }
 
-val quantized_nodes_to_js(const Graph& graph, const Plan& plan) {
-  std::unordered_set<std::string> nodes;
-  for (const Site& site : plan.sites) {
-    if (!site.quantized) continue;
-    for (const Consumer& consumer : site.consumers) nodes.insert(consumer.node);
+val quantized_type_counts_to_js(const QuantizedNodeStatistics& statistics) {
+  val object = val::object();
+  for (const auto& [op, count] : statistics.quantized_type_counts) object.set(op, static_cast<double>(count));
+  return object;
+}
+
+val scale_growth_to_js(const std::vector<BranchGrowth>& growth) {
+  val groups = val::array();
+  val branches = val::undefined();
+  const std::string* last = nullptr;
+  for (const BranchGrowth& branch : growth) {
+    if (last == nullptr || *last != branch.group) {
+      branches = val::array();
+      val group = val::object();
+      group.set("group", branch.group);
+      group.set("branches", branches);
+      groups.call<void>("push", group);
+      last = &branch.group;
+    }
+    val entry = val::object();
+    entry.set("tensor", branch.tensor);
+    entry.set("growth", number_or_null(static_cast<double>(branch.shared_scale) / branch.own_scale));
+    branches.call<void>("push", entry);
   }
-  std::map<std::string, std::uint64_t> counts;
-  for (const std::string& label : nodes) {
-    const NodeId id = graph.find_node(label);
-    if (id != kNone) ++counts[graph.node(id).op_type];
-  }
-  return counts_to_js(counts);
+  return groups;
 }
 
 val site_counts_to_js(const Plan& plan) {

@@ -5,9 +5,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "halftone/encoding.h"
 #include "halftone/model.h"
 #include "halftone/plan.h"
+#include "halftone/print_stat.h"
 #include "halftone/statistics.h"
 #include "halftone/tensor_report.h"
 
@@ -18,7 +21,10 @@ emscripten::val tensor_report_to_js(const std::string& tensor, const TensorRepor
 // {psnr, max_abs_error, sqnr, cosine}; null where a number is not finite.
 emscripten::val comparison_to_js(double psnr, const ErrorSums& sums);
 // Operator type -> number of nodes with at least one quantized input.
-emscripten::val quantized_nodes_to_js(const Graph& graph, const Plan& plan);
+emscripten::val quantized_type_counts_to_js(const QuantizedNodeStatistics& statistics);
+// [{group, branches: [{tensor, growth}]}]: by which factor sharing a scale made each branch's steps larger;
+// null where a branch has no range of its own.
+emscripten::val scale_growth_to_js(const std::vector<BranchGrowth>& growth);
 // {quantized, byRule: {rule: count}} over quantized sites.
 emscripten::val site_counts_to_js(const Plan& plan);
 // Element type -> bytes of the model's constants (initializers and Constant nodes of the main graph).

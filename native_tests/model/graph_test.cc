@@ -107,7 +107,16 @@ TEST_CASE("node labels are names where those are unique, else first outputs", "[
     CHECK(graph.find_node(labels[static_cast<std::size_t>(id)]) == id);
   }
   CHECK(graph.find_node("two") == kNone);
-  CHECK(graph.find_node("@a") == kNone);
+  CHECK(graph.find_node("@a") == 0);  // a label of the first node in a model where its name isn't unique
+  CHECK(graph.find_node("@x") == kNone);
+  CHECK(graph.find_node("@") == kNone);
+}
+
+TEST_CASE("only a node's first output is its label", "[model][graph]") {
+  const auto model = open_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[4] x) => (float[2] a, float[2] b) { a, b = Split <num_outputs = 2> (x) })");
+  CHECK(model->graph().find_node("@a") == 0);
+  CHECK(model->graph().find_node("@b") == kNone);
 }
 
 TEST_CASE("omitted inputs and outputs keep their places", "[model][graph]") {

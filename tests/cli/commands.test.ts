@@ -97,7 +97,7 @@ describe('the command line itself', () => {
     ],
     [
       ['plan', 'net.onnx', '--plan', 'p.json', '--exclude', 'op:Gemm'],
-      'halftone: --plan excludes --weights, --activations, --include and --exclude. Edit the plan instead.\n',
+      'halftone: --plan excludes --exclude. Edit the plan instead.\n',
     ],
   ])('%j is a wrong use: status 2 and one line', async (args, err) => {
     expect(await run(args)).toMatchObject({ status: 2, out: '', err });

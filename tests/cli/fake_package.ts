@@ -151,6 +151,8 @@ function fakeModel(fake: Fake): Model {
         float_bytes: 1_234_567,
         nodes: 9,
         quantized_nodes: { Conv: 2 },
+        quantized_node_names: ['conv_a', 'conv_b'],
+        concat_groups: [],
         sites: { quantized: 2, by_rule: { rule: 2 } },
         sizes_by_type: { int8: 300_000 },
         score: { simulated: null, fused: null },

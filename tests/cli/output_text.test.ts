@@ -147,6 +147,8 @@ describe('report.html', () => {
       float_bytes: 578_966,
       nodes: 9,
       quantized_nodes: { [EVIL]: 2 },
+      quantized_node_names: [EVIL, EVIL],
+      concat_groups: [{ group: EVIL, branches: [{ tensor: EVIL, growth: 1.5 }] }],
       sites: { quantized: 2, by_rule: {} },
       sizes_by_type: {},
       score: { simulated: 31.5, fused: null },

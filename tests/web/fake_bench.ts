@@ -23,6 +23,8 @@ export interface FakeOptions {
 export interface FakeBench extends Bench {
   closed: string[];
   plans: PlanOptions[];
+  /** First samples of the sets that plans were made with. */
+  shapesFrom: string[];
   /** Patterns that were asked about, in the order of asking. */
   previews: string[];
 }
@@ -144,9 +146,13 @@ class FakeModel implements Model {
     return summaryOf(this.name, this.options.layers);
   }
 
-  async plan(options: PlanOptions = {}): Promise<Plan> {
+  async plan(options: PlanOptions = {}, samples?: SampleSet): Promise<Plan> {
     this.log.plans.push(options);
-    return fakePlan(this.options.layers, options);
+    if (samples !== undefined) this.log.shapesFrom.push(samples.name(0));
+    if (samples?.name(0) === 'unfit_0.npy') throw { code: 'invalid_sample', message: 'It does not fit' };
+    const plan = fakePlan(this.options.layers, options);
+    const shapes = samples === undefined ? [] : [{ tensor: 'activation_1', shape: [1, 8] }];
+    return { ...plan, options: { ...plan.options, sample_shapes: shapes } };
   }
 
   async checkPlan(): Promise<void> {}
@@ -244,12 +250,12 @@ class FakeModel implements Model {
   }
 }
 
-export function fakeSamples(count: number, random = false): SampleSet {
+export function fakeSamples(count: number, random = false, stem = 'sample'): SampleSet {
   return {
     count,
     warnings: [],
     random,
-    name: (index) => `sample_${index}.npy`,
+    name: (index) => `${stem}_${index}.npy`,
     load: async (index) => ({ x: { type: 'float32', dims: [1], data: new Float32Array([index % 2]) } }),
   };
 }
@@ -259,6 +265,7 @@ export function fakeBench(options: FakeOptions = {}): FakeBench {
   const bench: FakeBench = {
     closed: [],
     plans: [],
+    shapesFrom: [],
     previews: [],
     bundled: [
       {
@@ -297,7 +304,8 @@ export function fakeBench(options: FakeOptions = {}): FakeBench {
       samples: [{ path: 'line_0.png', file: new File(['png'], 'line_0.png') }],
       image: null,
     }),
-    readSamples: async () => fakeSamples(8),
+    readSamples: async ([first]) =>
+      fakeSamples(8, false, first?.path.startsWith('unfit') ? 'unfit' : 'sample'),
     randomSamples: async (_inputs, count) => fakeSamples(count, true),
     runDeployed: async function* (_blob, _name, set) {
       for (let index = 0; index < set.count; ++index) {

@@ -145,6 +145,37 @@ describe('target tensorrt', () => {
   });
 });
 
+describe('shapes from samples', () => {
+  test('are asked of the first real sample, for tensorrt only, and once for a set', async () => {
+    await takeFiles([item('a.onnx')]);
+    await chooseOptions({ target: 'tensorrt' });
+    await useRandomSamples(2, 1);
+    expect(bench.shapesFrom).toEqual([]);
+    await takeFiles([item('x.npy')]);
+    expect(bench.shapesFrom).toEqual(['sample_0.npy']);
+    expect(bench.plans.at(-1)).toEqual({ target: 'tensorrt' });
+    expect(store.states.value.plan).toBe('done');
+    await chooseOptions({ dla: true });
+    expect(bench.plans.at(-1)).toEqual({
+      target: 'tensorrt',
+      dla: true,
+      sampleShapes: [['activation_1', [1, 8]]],
+    });
+    await chooseOptions({ target: 'onnxruntime' });
+    expect(bench.plans.at(-1)).toEqual({ target: 'onnxruntime' });
+    expect(bench.shapesFrom).toHaveLength(2);
+  });
+
+  test('that cannot be had leave the plan as the graph alone makes it', async () => {
+    await takeFiles([item('a.onnx')]);
+    await chooseOptions({ target: 'tensorrt' });
+    await takeFiles([item('unfit.npy')]);
+    expect(bench.shapesFrom).toEqual(['unfit_0.npy']);
+    expect(store.problem.value).toBeNull();
+    expect(store.states.value).toMatchObject({ plan: 'done', calibrate: 'ready' });
+  });
+});
+
 describe('patterns', () => {
   const settled = async () => {
     while (!store.idle.value) await new Promise((resolve) => setImmediate(resolve));

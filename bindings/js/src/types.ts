@@ -80,6 +80,15 @@ export interface PlanOptions {
   sampleShapes?: [tensor: string, shape: number[]][];
 }
 
+/** What a pattern of `include` or `exclude` takes by itself. */
+export interface PatternMatch {
+  pattern: string;
+  nodes: string[];
+  tensors: string[];
+  /** The nearest names, if it takes nothing. */
+  near_misses: string[];
+}
+
 export interface Site {
   tensor: string;
   role: 'activation' | 'weight' | 'bias';
@@ -230,12 +239,22 @@ export interface SensitivityRun extends AsyncIterable<SensitivityRow> {
   partial(): Promise<SensitivityResults>;
 }
 
+/** Tensors that a Concat joins, which share one scale. */
+export interface ConcatGroup {
+  group: string;
+  /** By which factor sharing made a branch's steps larger; null for a branch of zeros. */
+  branches: { tensor: string; growth: number | null }[];
+}
+
 export interface QuantizeReport {
   output: string;
   bytes: number;
   float_bytes: number;
   nodes: number;
+  /** Of the written model: nodes that read quantized data, by operator. */
   quantized_nodes: Record<string, number>;
+  quantized_node_names: string[];
+  concat_groups: ConcatGroup[];
   sites: { quantized: number; by_rule: Record<string, number> };
   sizes_by_type: Record<string, number>;
   score: { simulated: number | null; fused: number | null };
@@ -297,7 +316,10 @@ export interface Model {
   /** Of all files together. */
   readonly bytes: number;
   inspect(): Promise<ModelSummary>;
-  plan(options?: PlanOptions): Promise<Plan>;
+  /** `samples`: where the graph doesn't tell a shape that the target asks for, the first of them does. */
+  plan(options?: PlanOptions, samples?: SampleSet): Promise<Plan>;
+  /** What patterns would take, before a plan is made with them. */
+  previewPatterns(patterns: string[]): Promise<PatternMatch[]>;
   /** Checks a plan that was edited or loaded from a file. */
   checkPlan(plan: Plan): Promise<void>;
   calibrate(plan: Plan | Promise<Plan>, samples: SampleSet, options?: CalibrateOptions): Promise<Encodings>;

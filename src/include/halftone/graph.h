@@ -116,6 +116,7 @@ class Graph {
   Parts parts_;
   std::unordered_map<std::string, TensorId> tensor_ids_;
   std::unordered_map<std::string, NodeId> node_ids_;
+  std::vector<bool> labelled_by_name_;  // by node
 };
 
 }  // namespace halftone

@@ -41,6 +41,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'writer.h': 'model',
   'plan.h': 'plan',
   'print_stat.h': 'plan',
+  'pattern_preview.h': 'plan',
   'rewrite.h': 'plan',
   'encoding.h': 'calibrate',
   'observer.h': 'calibrate',

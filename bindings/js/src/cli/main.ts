@@ -78,11 +78,11 @@ function addModelCommands(program: Command, context: Context): void {
       'write JSON',
     ),
   ).action((model, options) => inspect(model, options, context));
-  addPlanOptions(
-    addEngineOptions(
-      addOutputOptions(command('plan <model>', 'every site with its reason'), 'write the plan'),
-    ),
-  ).action((model, options) => plan(model, options, context));
+  const planning = addOutputOptions(command('plan <model>', 'every site with its reason'), 'write the plan');
+  addSampleOptions(addPlanOptions(addEngineOptions(planning)))
+    .option('--inputs', 'list every input of every node instead of sites')
+    .option('--filter <text>', 'list only what has this text in its name, rule or reason')
+    .action((model, options) => plan(model, options, context));
   const quantizing = addOutputOptions(
     command('quantize <model>', 'write the model with Q/DQ pairs'),
     'default: NAME.qdq.onnx in this folder',

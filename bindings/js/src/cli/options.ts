@@ -1,7 +1,7 @@
 // The options that mean the same in every command, and their values. A value that a later version will know is refused by name.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImageOptions } from '../samples/index.js';
-import type { FormatName, PlanOptions } from '../types.js';
+import type { FormatName, MatchName, PlanOptions, TargetName } from '../types.js';
 import { UsageError } from './errors.js';
 
 export interface OutputOptions {
@@ -18,12 +18,18 @@ export interface EngineChoice {
 }
 
 export interface PlanChoice {
-  target: string;
-  match?: string;
+  target: TargetName;
+  match?: MatchName;
   weights?: FormatName;
   activations?: FormatName;
   include: string[];
   exclude: string[];
+  dla?: boolean;
+  rawExcluded?: boolean;
+  floatWeights?: boolean;
+  directIo?: boolean;
+  /** False with --no-concat-groups. */
+  concatGroups: boolean;
   plan?: string;
 }
 
@@ -109,29 +115,32 @@ export function addEngineOptions(command: Command): Command {
     .option('--workers <n>', 'models run side by side, at most', whole(1, 256));
 }
 
-const FORMATS = ['int8', 'uint8', 'int16', 'uint16', 'int4', 'uint4'];
+const FORMATS = ['int8', 'uint8', 'int16', 'uint16', 'int4', 'uint4', 'float8e4m3fn'];
 
 export function addPlanOptions(command: Command): Command {
   return command
     .addOption(
-      choice('--target <name>', 'whose rules', ['onnxruntime'], ['tensorrt', 'aimet', 'weight-only']).default(
+      choice('--target <name>', 'whose rules', ['onnxruntime', 'tensorrt'], ['aimet', 'weight-only']).default(
         'onnxruntime',
       ),
     )
     .addOption(
       choice(
         '--match <tool>',
-        'imitate a tool to the bit',
-        [],
-        ['modelopt', 'onnxruntime', 'aimet'],
-      ).hideHelp(),
+        'imitate a tool, faults included; target tensorrt',
+        ['modelopt'],
+        ['onnxruntime', 'aimet'],
+      ),
     )
-    .addOption(
-      choice('--weights <format>', 'number format of weights', FORMATS, ['float8e4m3fn', 'float4e2m1']),
-    )
-    .addOption(choice('--activations <format>', 'number format of activations', FORMATS, ['float8e4m3fn']))
+    .addOption(choice('--weights <format>', 'number format of weights', FORMATS, ['float4e2m1']))
+    .addOption(choice('--activations <format>', 'number format of activations', FORMATS, []))
     .option('--include <pattern>', 'quantize only these: a name, glob:, re: or op: (repeatable)', collect, [])
     .option('--exclude <pattern>', 'leave these float (repeatable)', collect, [])
+    .option('--dla', 'tensorrt: for the deep learning accelerator')
+    .option('--raw-excluded', 'tensorrt: excluded nodes read raw tensors, even beside a pair')
+    .option('--float-weights', 'tensorrt: weights stay float behind a Q/DQ pair')
+    .option('--direct-io', 'tensorrt: model inputs and outputs become tensors of codes')
+    .option('--no-concat-groups', 'tensorrt: tensors that a Concat joins keep a scale each')
     .option('--plan <file>', 'use this plan instead of making one');
 }
 
@@ -174,12 +183,35 @@ function refuseShard(): never {
 
 export function planOptions(choice: PlanChoice): PlanOptions {
   return {
-    target: 'onnxruntime',
+    target: choice.target,
+    ...(choice.match && { match: choice.match }),
     ...(choice.weights && { weights: choice.weights }),
     ...(choice.activations && { activations: choice.activations }),
     ...(choice.include.length > 0 && { include: choice.include }),
     ...(choice.exclude.length > 0 && { exclude: choice.exclude }),
+    ...(choice.dla && { dla: true }),
+    ...(choice.rawExcluded && { rawExcluded: true }),
+    ...(choice.floatWeights && { floatWeights: true }),
+    ...(choice.directIo && { directIo: true }),
+    ...(choice.concatGroups === false && { concatGroups: false }),
   };
+}
+
+/** The options that decide how a plan is made, as they are typed; none of them goes with a plan that is there. */
+export function chosenPlanOptions(choice: PlanChoice): string[] {
+  const chosen: [string, boolean][] = [
+    ['--match', choice.match !== undefined],
+    ['--weights', choice.weights !== undefined],
+    ['--activations', choice.activations !== undefined],
+    ['--include', choice.include.length > 0],
+    ['--exclude', choice.exclude.length > 0],
+    ['--dla', choice.dla === true],
+    ['--raw-excluded', choice.rawExcluded === true],
+    ['--float-weights', choice.floatWeights === true],
+    ['--direct-io', choice.directIo === true],
+    ['--no-concat-groups', choice.concatGroups === false],
+  ];
+  return chosen.flatMap(([flag, set]) => (set ? [flag] : []));
 }
 
 export function imageOptions(choice: SampleChoice): ImageOptions {

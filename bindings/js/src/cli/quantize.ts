@@ -1,7 +1,7 @@
 // halftone quantize: a plan, ranges from samples, and the model with Q/DQ pairs.
 import { basename, extname } from 'node:path';
 import { jsonFile } from '../shared/result_files.js';
-import type { Model, QuantizeReport, SampleSet } from '../types.js';
+import type { ConcatGroup, Model, QuantizeReport, SampleSet } from '../types.js';
 import type {
   CalibrationChoice,
   EngineChoice,
@@ -62,7 +62,7 @@ async function quantizeTo(
   output: string,
   { model, samples, work, options, inputs }: Job,
 ): Promise<QuantizeReport> {
-  const plan = await work.plan(model, options);
+  const plan = await work.plan(model, options, samples);
   const encodings = await work.encodings(model, plan, samples, options);
   const external = model.bytes > ONE_FILE_BYTES ? `${output}.data` : null;
   if (external !== null) checkOutput(external, inputs, options.force === true);
@@ -93,15 +93,25 @@ export function reportText(report: QuantizeReport): string {
     report.bytes === 0 ? '' : ` (${(report.float_bytes / report.bytes).toFixed(2)} times smaller)`;
   const quantized = Object.entries(report.quantized_nodes).map(([op, count]) => `${count} ${op}`);
   const lines = [
+    report.sites.quantized === 0 ? 'NOTHING WAS QUANTIZED: the written model is the float model.' : '',
     `size      float ${sizeText(report.float_bytes)}, quantized ${sizeText(report.bytes)}${ratio}`,
     `nodes     ${quantized.join(', ') || 'none'} quantized, ${report.nodes} in all`,
     report.score.simulated === null && report.score.fused === null
       ? ''
       : `PSNR      ${decibels(report.score.simulated)} simulated, ${decibels(report.score.fused)} as the runtime runs it by default`,
+    ...report.concat_groups.map((group) => `scale     ${groupText(group)}`),
     ...changeTexts(report).map((text) => `changed   ${text}`),
     `written   ${report.output}`,
   ];
   return `${lines.filter((line) => line !== '').join('\n')}\n`;
+}
+
+/** "shared by a, b (1.9 times coarser) at the Concat joined" */
+function groupText({ group, branches }: ConcatGroup): string {
+  const members = branches.map(({ tensor, growth }) =>
+    growth === null || growth < 1.005 ? tensor : `${tensor} (${growth.toFixed(2)} times coarser)`,
+  );
+  return printable(`shared by ${members.join(', ')} in group ${group}`);
 }
 
 /** Changes of the same kind as one line: a model has hundreds of weights. */

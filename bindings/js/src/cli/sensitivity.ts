@@ -37,7 +37,7 @@ export async function sensitivity(
   await withWork(context, options, async (work) => {
     const model = await work.openModel(path);
     const samples = await work.samples(model, options);
-    const plan = await work.plan(model, options);
+    const plan = await work.plan(model, options, samples);
     const encodings = await work.encodings(model, plan, samples, options);
     const score = options.score === undefined ? {} : { score: options.score };
     const run = model.sensitivity(plan, encodings, samples, { ...work.call, ...score });

@@ -16,6 +16,7 @@ import type {
 import { UsageError } from './errors.js';
 import {
   type CalibrationChoice,
+  chosenPlanOptions,
   type EngineChoice,
   imageOptions,
   type OutputOptions,
@@ -96,16 +97,11 @@ export class Work {
     throw noSamples();
   }
 
-  async plan(model: Model, choice: PlanChoice): Promise<Plan> {
-    if (choice.plan === undefined) return model.plan(planOptions(choice));
-    const changed = [choice.weights, choice.activations, ...choice.include, ...choice.exclude].some(
-      (value) => value !== undefined,
-    );
-    if (changed)
-      throw new UsageError(
-        '--plan excludes --weights, --activations, --include and --exclude.',
-        'Edit the plan instead.',
-      );
+  async plan(model: Model, choice: PlanChoice, samples: SampleSet | null): Promise<Plan> {
+    if (choice.plan === undefined) return model.plan(planOptions(choice), samples ?? undefined);
+    const chosen = chosenPlanOptions(choice);
+    if (chosen.length > 0)
+      throw new UsageError(`--plan excludes ${chosen.join(', ')}.`, 'Edit the plan instead.');
     const plan = readJson<Plan>(choice.plan);
     await checkModel(model, plan.model_sha256, choice.plan);
     await model.checkPlan(plan);

@@ -8,6 +8,7 @@ import type {
   Encodings,
   Model,
   ModelSummary,
+  PatternMatch,
   Plan,
   PlanOptions,
   QuantizedModel,
@@ -25,6 +26,7 @@ import { JobLock } from './job_lock.js';
 import type { OpenedModel, Reopen } from './open.js';
 import { quantize } from './quantize.js';
 import { type RunOptions, runModel, runSamples } from './run_model.js';
+import { withSampleShapes } from './sample_shapes.js';
 import { score } from './score.js';
 import { sensitivity } from './sensitivity.js';
 import { statistics } from './statistics.js';
@@ -87,9 +89,15 @@ export class ModelHandle implements Model {
     return this.summary;
   }
 
-  async plan(options: PlanOptions = {}): Promise<Plan> {
+  async plan(options: PlanOptions = {}, samples?: SampleSet): Promise<Plan> {
+    const known = samples === undefined ? options : await withSampleShapes(this, options, samples);
     const { core, model } = await this.core();
-    return core.call('plan', { model, options, file: await this.facts() });
+    return core.call('plan', { model, options: known, file: await this.facts() });
+  }
+
+  async previewPatterns(patterns: string[]): Promise<PatternMatch[]> {
+    const { core, model } = await this.core();
+    return core.call('plan.patterns', { model, patterns });
   }
 
   async checkPlan(plan: Plan): Promise<void> {

@@ -69,6 +69,14 @@ async function readPart(
 
 function reportOf(model: ModelHandle, info: QuantizeInfo, random: boolean): QuantizeReport {
   const warnings = [...info.warnings];
+  if (info.sites.quantized === 0) {
+    warnings.unshift({
+      code: 'nothing_quantized',
+      message:
+        'Nothing was quantized: the written model is the float model. The plan says for each tensor why not.',
+      where: '',
+    });
+  }
   if (random) {
     warnings.unshift({
       code: 'random_data',
@@ -82,6 +90,8 @@ function reportOf(model: ModelHandle, info: QuantizeInfo, random: boolean): Quan
     float_bytes: model.bytes,
     nodes: info.nodes,
     quantized_nodes: info.quantizedNodes,
+    quantized_node_names: info.quantizedNodeNames,
+    concat_groups: info.concatGroups,
     sites: { quantized: info.sites.quantized, by_rule: info.sites.byRule },
     sizes_by_type: info.sizesByType,
     score: { simulated: null, fused: null },

@@ -1,9 +1,11 @@
 // What goes between the client and a worker: requests with ids, each ending in exactly one of ok, error or cancelled, with
 // progress only before that. Types only, and the protocol's number.
 import type {
+  ConcatGroup,
   Encoding,
   Encodings,
   ModelSummary,
+  PatternMatch,
   Plan,
   PlanOptions,
   Progress,
@@ -94,6 +96,9 @@ export interface Operations {
   inspect: { in: { model: number; file: FileFacts }; out: ModelSummary };
   plan: { in: { model: number; options: PlanOptions; file: FileFacts }; out: Plan };
   'plan.check': { in: { model: number; plan: Plan }; out: null };
+  /** The tensors whose shapes a plan wants from a sample. */
+  'plan.shapes': { in: { model: number; options: PlanOptions }; out: string[] };
+  'plan.patterns': { in: { model: number; patterns: string[] }; out: PatternMatch[] };
   scored: { in: { model: number; choice: string }; out: string[] };
   targets: { in: { model: number; plan: Plan | null; tensors: string[] }; out: CalibrationTarget[] };
   outputs: { in: { model: number; tensors: string[] }; out: Skeleton };
@@ -247,6 +252,8 @@ export interface QuantizeInfo {
   externalBytes: number;
   nodes: number;
   quantizedNodes: Record<string, number>;
+  quantizedNodeNames: string[];
+  concatGroups: ConcatGroup[];
   sizesByType: Record<string, number>;
   sites: { quantized: number; byRule: Record<string, number> };
   changes: { what: string; where: string }[];

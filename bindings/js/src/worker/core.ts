@@ -1,7 +1,7 @@
 // The core as Emscripten binds it (bindings/wasm/bindings.cc), and how its results become values or errors. A test compares
 // these names with the module's own.
 import { HalftoneError } from '../shared/errors.js';
-import type { ErrorCode } from '../types.js';
+import type { ErrorCode, PatternMatch, PlanOptions } from '../types.js';
 
 export type CoreResult<T> =
   | { ok: true; value: T }
@@ -18,6 +18,8 @@ export interface CoreModel {
   inspect(name: string, sha256: string): CoreResult<string>;
   plan(options: object, name: string, sha256: string): CoreResult<string>;
   checkPlan(plan: string): CoreResult<null>;
+  shapesToMeasure(options: PlanOptions): CoreResult<string[]>;
+  previewPatterns(patterns: string[]): CoreResult<PatternMatch[]>;
   scored(choice: string): CoreResult<string[]>;
   targets(
     plan: string,
@@ -105,6 +107,8 @@ export const MODEL_METHODS: readonly Exclude<keyof CoreModel, 'delete'>[] = [
   'inspect',
   'plan',
   'checkPlan',
+  'shapesToMeasure',
+  'previewPatterns',
   'scored',
   'targets',
   'outputs',

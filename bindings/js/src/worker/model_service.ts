@@ -58,6 +58,8 @@ function planHandlers(coreOf: () => Core, models: Table<CoreModel>): Handlers {
     plan: ({ model, options, file }) =>
       JSON.parse(unwrap(models.get(model).plan(options, file.name, file.sha256))) as Plan,
     'plan.check': ({ model, plan }) => unwrap(models.get(model).checkPlan(JSON.stringify(plan))),
+    'plan.shapes': ({ model, options }) => unwrap(models.get(model).shapesToMeasure(options)),
+    'plan.patterns': ({ model, patterns }) => unwrap(models.get(model).previewPatterns(patterns)),
     scored: ({ model, choice }) => unwrap(models.get(model).scored(choice)),
     targets: ({ model, plan, tensors }) =>
       unwrap(models.get(model).targets(plan === null ? '' : JSON.stringify(plan), tensors)),
