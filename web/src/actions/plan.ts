@@ -1,20 +1,38 @@
 // The plan follows model and options at once: it is cheap, and everything below it only becomes stale.
+import type { Plan } from '../package';
 import { alarm, announce } from '../state/announce';
 import { kDefaultOptions, type Options, planOptions, sameOptions } from '../state/options';
 import { isCancel, problemFrom } from '../state/problem';
-import { encodings, options, pending, plan, planKey, problem, ranking, saved, session } from '../state/store';
+import {
+  encodings,
+  options,
+  pending,
+  plan,
+  planKey,
+  problem,
+  ranking,
+  type Session,
+  saved,
+  session,
+  shapeSamples,
+} from '../state/store';
+
+/** Shapes that a run of the first sample told, so that the next plan needs no run. */
+let measured: { samples: number; session: number; shapes: [tensor: string, shape: number[]][] } | null = null;
 
 /** Makes the plan that fits the current options. An older answer never replaces a newer one. */
-export async function updatePlan(): Promise<void> {
+export async function updatePlan(again = false): Promise<void> {
   const current = session.value;
   if (current === null || current.summary.quantized.pairs > 0) return;
   const key = planKey.value;
   pending.value += 1;
   try {
-    const value = await current.model.plan(planOptions(options.value));
+    const value = await makePlan(current);
     if (planKey.value === key) plan.value = { value, key };
   } catch (cause) {
-    if (planKey.value !== key || isCancel(cause)) return;
+    if (planKey.value !== key) return;
+    // A cancelled job may take the worker with it that was running a sample for us.
+    if (isCancel(cause)) return again ? undefined : updatePlan(true);
     const failure = problemFrom(cause, 'Planning');
     plan.value = null;
     problem.value = { at: 'plan', problem: failure };
@@ -22,6 +40,27 @@ export async function updatePlan(): Promise<void> {
   } finally {
     pending.value -= 1;
   }
+}
+
+async function makePlan({ model, revision }: Session): Promise<Plan> {
+  const chosen = planOptions(options.value);
+  const known = shapeSamples.value;
+  if (known === null) return model.plan(chosen);
+  const fits = measured?.session === revision && measured.samples === known.revision;
+  const sampleShapes = fits ? (measured?.shapes ?? []) : [];
+  try {
+    const made = await model.plan({ ...chosen, ...(sampleShapes.length > 0 && { sampleShapes }) }, known.set);
+    measured = { session: revision, samples: known.revision, shapes: shapesOf(made) };
+    return made;
+  } catch (cause) {
+    if (isCancel(cause)) throw cause;
+    return model.plan(chosen); // What is wrong with the samples is said where they are used.
+  }
+}
+
+function shapesOf({ options: said }: Plan): [tensor: string, shape: number[]][] {
+  const list = said.sample_shapes as { tensor: string; shape: number[] }[] | undefined;
+  return (list ?? []).map(({ tensor, shape }) => [tensor, shape]);
 }
 
 export async function chooseOptions(change: Partial<Options>): Promise<void> {

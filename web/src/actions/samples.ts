@@ -2,10 +2,11 @@
 import type { ImageOptions, PathFile } from '../engine/bench';
 import { alarm, announce } from '../state/announce';
 import { problemFrom } from '../state/problem';
-import { pending, problem, type Samples, samples, session } from '../state/store';
+import { pending, plan, planKey, problem, type Samples, samples, session } from '../state/store';
 import { counted } from '../text/format';
 import { guessImageOptions } from '../text/image_input';
 import { bench } from './context';
+import { updatePlan } from './plan';
 
 let revision = 0;
 
@@ -53,6 +54,7 @@ async function replaceSamples(read: () => Promise<Omit<Samples, 'revision'>>): P
     samples.value = { ...next, revision };
     if (problem.value?.at !== 'plan') problem.value = null; // New samples don't mend a plan.
     announce(`${counted(next.set.count, 'sample')} ready for calibration.`);
+    if (plan.value?.key !== planKey.value) await updatePlan();
   } catch (cause) {
     const failure = problemFrom(cause, 'Reading samples');
     problem.value = { at: 'calibrate', problem: failure };

@@ -81,10 +81,17 @@ export const problem = signal<{ at: Step | null; problem: Problem } | null>(null
 export const notice = signal<string | null>(null);
 export const dragging = signal(false);
 
+/** Samples whose first tells shapes that a plan asks for. Made-up ones tell nothing that could not be guessed. */
+export const shapeSamples = computed(() => {
+  const current = samples.value;
+  return options.value.target === 'tensorrt' && current !== null && !current.set.random ? current : null;
+});
+
 /** Of what is sent, not of what is chosen: choices that don't apply change nothing. */
-export const planKey = computed(
-  () => `${session.value?.revision ?? 0}|${JSON.stringify(planOptions(options.value))}`,
-);
+export const planKey = computed(() => {
+  const sent = JSON.stringify(planOptions(options.value));
+  return `${session.value?.revision ?? 0}|${sent}|${shapeSamples.value?.revision ?? ''}`;
+});
 export const encodingsKey = computed(() => `${planKey.value}|${samples.value?.revision ?? 0}`);
 
 export const states = computed(() =>
