@@ -67,10 +67,13 @@ describe('the command line itself', () => {
     ],
     [['encode', 'x.npy'], 'halftone: The command encode is not in this version. See halftone --help.\n'],
     [
-      ['plan', 'net.onnx', '--target', 'tensorrt'],
-      'halftone: --target tensorrt is not in this version. Use onnxruntime.\n',
+      ['plan', 'net.onnx', '--target', 'aimet'],
+      'halftone: --target aimet is not in this version. Use onnxruntime or tensorrt.\n',
     ],
-    [['plan', 'net.onnx', '--target', 'toaster'], "halftone: --target can't be toaster. Use onnxruntime.\n"],
+    [
+      ['plan', 'net.onnx', '--target', 'toaster'],
+      "halftone: --target can't be toaster. Use onnxruntime or tensorrt.\n",
+    ],
     [
       ['sensitivity', 'net.onnx', '--shard', '1/4'],
       'halftone: --shard is not in this version. Run without it.\n',
@@ -113,13 +116,13 @@ describe('the command line itself', () => {
   });
 
   it('gives errors as JSON with --json', async () => {
-    const usage = await run(['plan', 'net.onnx', '--json', '--target', 'tensorrt']);
+    const usage = await run(['plan', 'net.onnx', '--json', '--target', 'aimet']);
     expect(JSON.parse(usage.err)).toEqual({
       error: {
         code: 'usage',
-        message: '--target tensorrt is not in this version.',
+        message: '--target aimet is not in this version.',
         where: '',
-        next: 'Use onnxruntime.',
+        next: 'Use onnxruntime or tensorrt.',
       },
     });
     const openError = new HalftoneError('truncated', 'The file ends inside a tensor.', {
@@ -187,6 +190,43 @@ describe('inspect and plan', () => {
       'engine {"workers":3}',
       'plan {"target":"onnxruntime","weights":"int4","exclude":["op:Gemm","glob:a*"]}',
     ]);
+  });
+
+  it('says what each pattern takes, and how many node inputs each rule decided', async () => {
+    const { out } = await run(['plan', 'net.onnx', '--exclude', 'op:Gemm', '--include', 'nothing']);
+    expect(out).toMatch(/^include nothing takes nothing\nexclude op:Gemm takes 5 nodes: a, b, c, d, …\n/);
+    expect(out).toMatch(/partition_head +1 +0\n/);
+    expect(out).toMatch(/inside_partition +0 +1\n/);
+    expectPlainText(out);
+  });
+
+  it('lists every node input with --inputs, and only what has the --filter in it', async () => {
+    const all = await run(['plan', 'net.onnx', '--inputs']);
+    expect(all.out).toMatch(/conv +Conv +0 +x +quantized +cask:conv +partition_head +It starts a group\.\n/);
+    expect(all.out).toMatch(/Relu +0 +y +float +inside_partition +It is fused\.\n/);
+    expectPlainText(all.out);
+    const some = await run(['plan', 'net.onnx', '--inputs', '--filter', 'STARTS']);
+    expect(some.out).toContain('It starts a group.');
+    expect(some.out).not.toContain('It is fused.');
+  });
+
+  it('hands on what target tensorrt can be told', async () => {
+    const options = ['--match', 'modelopt', '--raw-excluded', '--float-weights', '--direct-io'];
+    const { fake, status } = await run([
+      'plan',
+      'net.onnx',
+      '--target',
+      'tensorrt',
+      ...options,
+      '--no-concat-groups',
+      '--weights',
+      'float8e4m3fn',
+      '--dla',
+    ]);
+    expect(status).toBe(0);
+    expect(fake.calls).toContain(
+      'plan {"target":"tensorrt","match":"modelopt","weights":"float8e4m3fn","dla":true,"rawExcluded":true,"floatWeights":true,"directIo":true,"concatGroups":false}',
+    );
   });
 
   it('reads a plan back, and refuses one of another model or no plan at all', async () => {

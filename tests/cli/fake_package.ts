@@ -64,7 +64,28 @@ const PLAN: Plan = {
   match: null,
   options: {},
   sites: SITES,
-  inputs: [],
+  inputs: [
+    {
+      node: 'conv',
+      op: 'Conv',
+      input: 0,
+      tensor: 'x',
+      quantized: true,
+      rule: 'partition_head',
+      why: 'It starts a group.',
+      partition: 'cask:conv',
+    },
+    {
+      node: 'r\u001b[31m',
+      op: 'Relu',
+      input: 0,
+      tensor: 'y',
+      quantized: false,
+      rule: 'inside_partition',
+      why: 'It is fused.',
+      partition: null,
+    },
+  ],
   warnings: [],
 };
 
@@ -121,6 +142,13 @@ function fakeModel(fake: Fake): Model {
       fake.calls.push(`plan ${JSON.stringify(options)}`);
       return PLAN;
     },
+    previewPatterns: async (patterns) =>
+      patterns.map((pattern) => ({
+        pattern,
+        nodes: pattern === 'op:Gemm' ? ['a', 'b\u0007', 'c', 'd', 'e'] : [],
+        tensors: [],
+        near_misses: [],
+      })),
     checkPlan: async () => {
       fake.calls.push('checkPlan');
     },

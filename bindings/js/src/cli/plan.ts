@@ -27,12 +27,11 @@ export async function plan(
   if (sampled) checkSampleChoice(options);
   await withWork(context, options, async (work) => {
     const model = await work.openModel(path);
-    const matches = await previews(model, options);
     const samples = sampled ? await work.samples(model, options) : null;
     const made = await work.plan(model, options, samples);
     const json = jsonFile(made);
     work.json(json);
-    work.say(matches);
+    work.say(await previews(model, options));
     work.say(planText(made, options));
     work.warn(made.warnings);
     if (options.output === undefined) return;
