@@ -13,7 +13,7 @@ import {
   whenIdle,
   whenStep,
 } from './support/bench_page.js';
-import { npy } from './support/onnx_bytes.js';
+import { modelWithData, npy, weightBytes } from './support/onnx_bytes.js';
 
 const kName = 'g25_split_c2f';
 const kFiles = [
@@ -194,6 +194,28 @@ describe('patterns', () => {
   });
 });
 
+test('names are text, whatever is in them', async () => {
+  const name = '<b class="planted">w</b>\u202e';
+  const page = await bench.page({ hash: `#step=plan&target=tensorrt&exclude=${encodeURIComponent(name)}` });
+  await drop(page, [
+    { name: 'm.onnx', bytes: modelWithData({ weight: name }) },
+    { name: 'w.data', bytes: weightBytes() },
+  ]);
+  await whenStep(page, 'plan', 'done');
+  await whenIdle(page);
+  await page.locator('[data-part="selection"] summary').click();
+  const shown = '<b class="planted">w</b>\ufffd';
+  expect(await page.locator('.patterns li').innerText()).toContain(`1\u00a0tensor: ${shown}`);
+  await showInputs(page);
+  await page.locator('.table-box .row-name').nth(1).click();
+  await whenIdle(page);
+  expect(await page.locator('.inspector h2').innerText()).toBe(shown);
+  expect(await page.locator('.table-box tr.chosen').innerText()).toContain(`1 ${shown}`);
+  expect(await page.locator('.planted').count()).toBe(0);
+  expect(bench.complaints).toEqual([]);
+  await page.context().close();
+});
+
 test('shapes that the graph leaves open are guessed, and said to be, until a sample tells them', async () => {
   const page = await bench.page({ hash: '#target=tensorrt' });
   await drop(page, [fileAt(kOpenShapes)]);
@@ -216,6 +238,7 @@ test('a model with direct inputs and outputs is scored, without predictions that
   const page = await planned('&target=tensorrt&directio=true');
   await calibrateAndSave(page);
   expect(await page.locator('.problem').count()).toBe(0);
+  expect(await page.locator('.view').innerText()).toContain("its predictions aren't compared");
   expect(await page.locator('.view > .facts').innerText()).toMatch(/as the runtime runs it\s+\d+\.\d\d\sdB/);
   expect(bench.complaints).toEqual([]);
   await page.context().close();

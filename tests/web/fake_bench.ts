@@ -23,6 +23,8 @@ export interface FakeOptions {
 export interface FakeBench extends Bench {
   closed: string[];
   plans: PlanOptions[];
+  /** Plans that were scored. */
+  scored: Plan[];
   /** First samples of the sets that plans were made with. */
   shapesFrom: string[];
   /** Patterns that were asked about, in the order of asking. */
@@ -57,7 +59,7 @@ export function fakePlan(layers: number, options: PlanOptions): Plan {
     model_sha256: 'a'.repeat(64),
     target: options.target ?? 'onnxruntime',
     match: options.match ?? null,
-    options: { ...options },
+    options: { ...options, direct_io: options.directIo === true },
     sites: names.map((name, index) => siteOf(name, index, options)),
     inputs: [],
     warnings: [],
@@ -217,7 +219,8 @@ class FakeModel implements Model {
     return { model: new Blob(['quantized']), report };
   }
 
-  async score() {
+  async score(...[plan]: Parameters<Model['score']>) {
+    this.log.scored.push(await plan);
     return { simulated: 38.125, fused: 37.5, scored: ['logits'] };
   }
 
@@ -265,6 +268,7 @@ export function fakeBench(options: FakeOptions = {}): FakeBench {
   const bench: FakeBench = {
     closed: [],
     plans: [],
+    scored: [],
     shapesFrom: [],
     previews: [],
     bundled: [

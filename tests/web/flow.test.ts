@@ -146,6 +146,19 @@ describe('target tensorrt', () => {
   });
 });
 
+describe('direct inputs and outputs', () => {
+  test('are written as planned, scored with float ends, and not asked for predictions', async () => {
+    await openBundled(bench.bundled[0]!);
+    await chooseOptions({ target: 'tensorrt', directIo: true });
+    expect(await calibrate()).toBe('done');
+    expect(await quantize()).toBe('done');
+    expect(store.plan.value?.value.options.direct_io).toBe(true);
+    expect(bench.scored.map((plan) => plan.options.direct_io)).toEqual([false]);
+    expect(store.saved.value?.value).toMatchObject({ takesCodes: true, predictions: null });
+    expect(store.saved.value?.value.score?.simulated).toBe(38.125);
+  });
+});
+
 describe('shapes from samples', () => {
   test('are asked of the first real sample, for tensorrt only, and once for a set', async () => {
     await takeFiles([item('a.onnx')]);

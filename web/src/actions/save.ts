@@ -28,14 +28,15 @@ export async function quantize(): Promise<Outcome> {
       random: set.random,
       ...external,
     });
-    saved.value = { value: { result, score: null, predictions: null }, key: found.key };
+    const codes = takesCodes(made);
+    saved.value = { value: { result, score: null, takesCodes: codes, predictions: null }, key: found.key };
     begin('Scoring the quantized model', set.count);
     const score = await current.model.score(withFloatIo(made), found.value, set, { signal, onProgress });
-    saved.value = { value: { result, score, predictions: null }, key: found.key };
-    if (takesCodes(made)) return; // Nothing here speaks its inputs and outputs.
+    saved.value = { value: { result, score, takesCodes: codes, predictions: null }, key: found.key };
+    if (codes) return;
     begin('Comparing predictions', set.count);
     const predictions = await comparePredictions(result.model, outputName(current.fileName), set, context);
-    saved.value = { value: { result, score, predictions }, key: found.key };
+    saved.value = { value: { result, score, takesCodes: codes, predictions }, key: found.key };
   });
   if (outcome === 'done')
     announce(`The quantized model is ready: ${bytes(saved.value?.value.result.report.bytes ?? 0)}.`);
@@ -43,7 +44,7 @@ export async function quantize(): Promise<Outcome> {
 }
 
 /** Whether inputs and outputs of the written model are tensors of codes, whose other half of the pair is the caller's. */
-export function takesCodes(plan: Plan): boolean {
+function takesCodes(plan: Plan): boolean {
   return plan.options.direct_io === true;
 }
 

@@ -15,6 +15,8 @@ export interface TopClass {
 export interface Saved {
   result: QuantizedModel;
   score: { simulated: number; fused: number; scored: string[] } | null;
+  /** Inputs and outputs of the model are tensors of codes: nothing here can run it as it is. */
+  takesCodes: boolean;
   /** Null for a model that is no classifier. */
   predictions: { output: string; rows: Prediction[] } | null;
 }

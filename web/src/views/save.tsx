@@ -176,7 +176,7 @@ function Files({ made }: { made: Saved | null }): VNode {
       )}
       <FileRow
         name="plan.json"
-        what="every site with its reason"
+        what="every tensor and node input with its reason"
         make={planNow ? () => write.plan(planNow) : null}
         type={kJson}
       />
@@ -227,6 +227,12 @@ export function SaveView(): VNode {
       {made !== null && <NothingQuantized report={made.result.report} />}
       {made !== null && <Figures made={made} />}
       {made !== null && <Predictions made={made} />}
+      {made?.takesCodes && (
+        <p class="hint">
+          Inputs and outputs of the model are codes, so its predictions aren't compared; the PSNR is that of
+          the same arithmetic with float ends.
+        </p>
+      )}
       <h3>Files</h3>
       <Files made={made} />
       {made !== null && <SaveReport report={made.result.report} />}
