@@ -26,10 +26,14 @@ Graph::Graph(Parts parts) : parts_(std::move(parts)) {
     tensor_ids_.emplace(parts_.tensors[i].name, static_cast<TensorId>(i));
   }
   node_ids_.reserve(parts_.nodes.size());
+  labelled_by_name_.assign(parts_.nodes.size(), false);
   for (std::size_t i = 0; i < parts_.nodes.size(); ++i) {
     if (!can_be_label(parts_.nodes[i].name)) continue;
     const auto [place, is_new] = node_ids_.emplace(parts_.nodes[i].name, static_cast<NodeId>(i));
-    if (!is_new) place->second = kAmbiguous;
+    labelled_by_name_[i] = is_new;
+    if (is_new) continue;
+    if (place->second != kAmbiguous) labelled_by_name_[static_cast<std::size_t>(place->second)] = false;
+    place->second = kAmbiguous;
   }
   for (std::size_t i = 0; i < parts_.nodes.size(); ++i) {
     const std::string label = node_label(static_cast<NodeId>(i));
@@ -57,10 +61,7 @@ NodeId Graph::find_by_output(std::string_view label) const {
 
 std::string Graph::node_label(NodeId id) const {
   const GraphNode& named = node(id);
-  if (can_be_label(named.name)) {
-    const auto place = node_ids_.find(named.name);
-    if (place != node_ids_.end() && place->second == id) return named.name;
-  }
+  if (labelled_by_name_[static_cast<std::size_t>(id)]) return named.name;
   return output_label(named, parts_.tensors);
 }
 

@@ -14,22 +14,27 @@ namespace halftone {
 namespace {
 
 void put_sites(std::vector<SiteDraft> drafts, const std::vector<std::int32_t>& order, Plan& plan) {
-  const auto place = [&](const SiteDraft& draft) { return order[static_cast<std::size_t>(draft.tensor)]; };
-  std::stable_sort(drafts.begin(), drafts.end(),
-                   [&](const SiteDraft& a, const SiteDraft& b) { return place(a) < place(b); });
+  // Sites are large, so their numbers are sorted and each is moved once.
+  std::vector<std::pair<std::int32_t, std::size_t>> places;
+  places.reserve(drafts.size());
+  for (std::size_t i = 0; i < drafts.size(); ++i)
+    places.emplace_back(order[static_cast<std::size_t>(drafts[i].tensor)], i);
+  std::sort(places.begin(), places.end());
   plan.sites.reserve(drafts.size());
-  for (SiteDraft& draft : drafts) plan.sites.push_back(std::move(draft.site));
+  for (const auto& [place, i] : places) plan.sites.push_back(std::move(drafts[i].site));
 }
 
-void put_inputs(const Graph& graph, const InputDecisions& decisions, Plan& plan) {
+void put_inputs(const Graph& graph, InputDecisions decisions, Plan& plan) {
+  plan.inputs.reserve(decisions.size());
   for (const NodeId id : graph.topological_order()) {
     const GraphNode& node = graph.node(id);
     const std::string label = graph.node_label(id);
     for (std::int32_t input = 0; static_cast<std::size_t>(input) < node.inputs.size(); ++input) {
-      const Decision& decision = decisions.at({id, input});
+      Decision& decision = decisions.at({id, input});
       const TensorId tensor = node.inputs[static_cast<std::size_t>(input)];
       plan.inputs.push_back({label, node.op_type, input, tensor == kNone ? "" : graph.tensor(tensor).name,
-                             decision.quantized, decision.rule, decision.why, decision.partition});
+                             decision.quantized, std::move(decision.rule), std::move(decision.why),
+                             std::move(decision.partition)});
     }
   }
 }
@@ -87,7 +92,7 @@ Result<Plan> make_plan(const Model& model, const PlanOptions& options) {
   if (!decided.ok()) return decided.error();
   TargetDecisions& decisions = decided.value();
   put_sites(std::move(decisions.sites), rules.site_order(graph), plan);
-  put_inputs(graph, decisions.inputs, plan);
+  put_inputs(graph, std::move(decisions.inputs), plan);
   plan.warnings.insert(plan.warnings.end(), decisions.warnings.begin(), decisions.warnings.end());
   plan.opset_needed = opset_needed_for(plan);
   warn_if_empty(plan);

@@ -46,6 +46,7 @@ class InputDecisions {
   // Precondition: the node has such an input.
   [[nodiscard]] Decision& at(Use use) { return decisions_[place(use)]; }
   [[nodiscard]] const Decision& at(Use use) const { return decisions_[place(use)]; }
+  [[nodiscard]] std::size_t size() const { return decisions_.size(); }
 
  private:
   [[nodiscard]] std::size_t place(Use use) const {
