@@ -69,6 +69,17 @@ suite_hostile() {
   [ -n "$figures" ] && count $figures
 }
 
+# Random graphs that the native suite quantizes, in onnxruntime. tests/random/run.mjs PROGRAM prints "N passed, M failed".
+suite_random() {
+  build_for_tests native halftone_tests || return 1
+  local figures output="$results/random.txt"
+  node "$project/tests/random/run.mjs" "$project/build/native/native_tests/halftone_tests" 2000 >"$output" || true
+  cat "$output"
+  figures="$(sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$output" | tail -n 1)"
+  # shellcheck disable=SC2086 # two numbers
+  [ -n "$figures" ] && count $figures
+}
+
 # Installs the library and builds a program elsewhere that knows nothing but find_package(halftone).
 build_consumer() {
   local work="$project/build/consumer"

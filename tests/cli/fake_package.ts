@@ -189,7 +189,7 @@ function fakeModel(fake: Fake): Model {
       };
       return { model: new Blob(['the quantized model']), report };
     },
-    score: async () => ({ simulated: 31.5, fused: 30.25, scored: ['z'] }),
+    score: async () => ({ simulated: 31.5, fused: 30.25, scored: ['z'], warnings: [] }),
     close: async () => {},
   };
   return model as Model;

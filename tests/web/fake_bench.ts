@@ -221,7 +221,7 @@ class FakeModel implements Model {
 
   async score(...[plan]: Parameters<Model['score']>) {
     this.log.scored.push(await plan);
-    return { simulated: 38.125, fused: 37.5, scored: ['logits'] };
+    return { simulated: 38.125, fused: 37.5, scored: ['logits'], warnings: [] };
   }
 
   async run(sample: Parameters<Model['run']>[0]) {

@@ -239,6 +239,15 @@ export interface SensitivityRun extends AsyncIterable<SensitivityRow> {
   partial(): Promise<SensitivityResults>;
 }
 
+export interface ModelScore {
+  /** As the exact options compute it; NaN if an output isn't a number. */
+  simulated: number;
+  /** As the runtime runs it when nobody asks. NaN if its own kernels can't run the model, which `warnings` then says. */
+  fused: number;
+  scored: string[];
+  warnings: Warning[];
+}
+
 /** Tensors that a Concat joins, which share one scale. */
 export interface ConcatGroup {
   group: string;
@@ -340,7 +349,7 @@ export interface Model {
     encodings: Encodings,
     samples: SampleSet,
     options?: SensitivityOptions,
-  ): Promise<{ simulated: number; fused: number; scored: string[] }>;
+  ): Promise<ModelScore>;
   /**
    * Runs the model; outputs as the graph names them. The sample's buffers are handed over to a worker and empty afterwards.
    * Default optimization: `exact`.

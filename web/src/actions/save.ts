@@ -31,9 +31,9 @@ export async function quantize(): Promise<Outcome> {
     const codes = takesCodes(made);
     saved.value = { value: { result, score: null, takesCodes: codes, predictions: null }, key: found.key };
     begin('Scoring the quantized model', set.count);
-    const score = await current.model.score(withFloatIo(made), found.value, set, { signal, onProgress });
+    const score = await current.model.score(made, found.value, set, { signal, onProgress });
     saved.value = { value: { result, score, takesCodes: codes, predictions: null }, key: found.key };
-    if (codes) return;
+    if (codes || score.warnings.some(({ code }) => code === 'not_run_by_default')) return;
     begin('Comparing predictions', set.count);
     const predictions = await comparePredictions(result.model, outputName(current.fileName), set, context);
     saved.value = { value: { result, score, takesCodes: codes, predictions }, key: found.key };
@@ -46,11 +46,6 @@ export async function quantize(): Promise<Outcome> {
 /** Whether inputs and outputs of the written model are tensors of codes, whose other half of the pair is the caller's. */
 function takesCodes(plan: Plan): boolean {
   return plan.options.direct_io === true;
-}
-
-/** The same arithmetic with the caller's half inside, so that float samples can go in. */
-function withFloatIo(plan: Plan): Plan {
-  return takesCodes(plan) ? { ...plan, options: { ...plan.options, direct_io: false } } : plan;
 }
 
 /** Top classes of both models side by side, when the first outputs are probabilities; otherwise null after one sample. */

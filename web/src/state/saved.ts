@@ -1,5 +1,5 @@
 // What the Save step made: the model, its report, and how its predictions compare.
-import type { QuantizedModel } from '../package';
+import type { ModelScore, QuantizedModel } from '../package';
 
 export interface Prediction {
   sample: string;
@@ -14,7 +14,7 @@ export interface TopClass {
 
 export interface Saved {
   result: QuantizedModel;
-  score: { simulated: number; fused: number; scored: string[] } | null;
+  score: ModelScore | null;
   /** Inputs and outputs of the model are tensors of codes: nothing here can run it as it is. */
   takesCodes: boolean;
   /** Null for a model that is no classifier. */

@@ -98,7 +98,8 @@ function Predictions({ made }: { made: Saved }): VNode | null {
 const kChangesShown = 400;
 
 function Changes({ made }: { made: Saved }): VNode {
-  const { changes, warnings } = made.result.report;
+  const { changes } = made.result.report;
+  const warnings = [...made.result.report.warnings, ...(made.score?.warnings ?? [])];
   return (
     <>
       <Warnings list={warnings.filter(({ code }) => code !== 'nothing_quantized')} />

@@ -84,6 +84,7 @@ async function quantizeTo(
   return {
     ...written.report,
     output,
+    warnings: [...written.report.warnings, ...(score?.warnings ?? [])],
     score: { simulated: score?.simulated ?? null, fused: score?.fused ?? null },
   };
 }

@@ -7,6 +7,7 @@ import type {
   Encoding,
   Encodings,
   Model,
+  ModelScore,
   ModelSummary,
   PatternMatch,
   Plan,
@@ -140,7 +141,7 @@ export class ModelHandle implements Model {
     encodings: Encodings,
     samples: SampleSet,
     options: SensitivityOptions = {},
-  ): Promise<{ simulated: number; fused: number; scored: string[] }> {
+  ): Promise<ModelScore> {
     const release = this.lock.take('scoring');
     try {
       return await score(this, await plan, encodings, samples, options);

@@ -1,6 +1,7 @@
 // The score of the whole quantized model: as the exact options compute it, and as the runtime runs it when nobody asks.
+import { asHalftoneError } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
-import type { Encodings, Plan, SampleSet, SensitivityOptions } from '../types.js';
+import type { Encodings, ModelScore, Plan, SampleSet, SensitivityOptions, Warning } from '../types.js';
 import type { ModelHandle } from './model.js';
 import { requireSamples } from './sample_feed.js';
 import { ScoreLane } from './score_lane.js';
@@ -12,20 +13,20 @@ export async function score(
   encodings: Encodings,
   samples: SampleSet,
   options: SensitivityOptions,
-): Promise<{ simulated: number; fused: number; scored: string[] }> {
+): Promise<ModelScore> {
   requireSamples(samples);
   const { signal } = options;
   const { core, model: handle } = await model.core(options);
   const { sweep, scored } = await core.call(
     'sweep.start',
-    { model: handle, plan, encodings, score: options.score ?? '' },
+    { model: handle, plan: fedWithFloats(plan), encodings, score: options.score ?? '' },
     { signal },
   );
   try {
     const { inputs } = (await model.inspect()).model;
     const progress = new ProgressReporter('score', 'runs', 2 * samples.count, options.onProgress);
     const tick = () => progress.advance(1);
-    const scores = { simulated: Number.NaN, fused: Number.NaN };
+    const scores: ModelScore = { simulated: Number.NaN, fused: Number.NaN, scored, warnings: [] };
     // One worker: two variants only, and their float outputs are computed once.
     await model.engine.pool.run(1, signal, async (worker, laneSignal) => {
       const lane = new ScoreLane(
@@ -39,12 +40,32 @@ export async function score(
       );
       await lane.use(async () => {
         scores.simulated = await lane.score({ kind: 'simulated' }, 'exact', tick);
-        scores.fused = await lane.score({ kind: 'quantized' }, 'default', tick);
+        try {
+          scores.fused = await lane.score({ kind: 'quantized' }, 'default', tick);
+        } catch (thrown) {
+          scores.warnings.push(cannotFuse(thrown));
+        }
       });
     });
     progress.finish();
-    return { ...scores, scored };
+    return scores;
   } finally {
     if (core.connected) await core.call('sweep.end', { sweep }).catch(() => {});
   }
+}
+
+/** Samples are floats: a model that takes and gives codes is scored with the pairs that its caller will have. */
+function fedWithFloats(plan: Plan): Plan {
+  return plan.options.direct_io === true ? { ...plan, options: { ...plan.options, direct_io: false } } : plan;
+}
+
+/** What the runtime's fused kernels refuse (float8, for one) may still be right for another runtime. */
+function cannotFuse(thrown: unknown): Warning {
+  const error = asHalftoneError(thrown);
+  if (error.code !== 'unsupported_op' && error.code !== 'invalid_sample') throw error;
+  return {
+    code: 'not_run_by_default',
+    message: `onnxruntime's default options can't run the quantized model, so there is no score for them: ${error.message}`,
+    where: '',
+  };
 }

@@ -4,7 +4,7 @@ export type RunMode = 'exact' | 'default' | 'disabled';
 export interface SessionOptions {
   graphOptimizationLevel: 'all' | 'disabled';
   logSeverityLevel: 3;
-  extra?: { session: Record<string, string> };
+  extra?: { session: Record<string, string>; optimization: Record<string, string> };
 }
 
 /**
@@ -20,6 +20,8 @@ export function sessionOptions(mode: RunMode): SessionOptions {
       logSeverityLevel: 3,
       extra: {
         session: { disable_quant_qdq: '1', disable_double_qdq_remover: '1', disable_prepacking: '1' },
+        // It drops a Clip that a QuantizeLinear behind it makes needless, and fails on float8.
+        optimization: { disable_specified_optimizers: 'ClipQuantRewrite' },
       },
     };
   }
