@@ -80,14 +80,15 @@ val scale_growth_to_js(const std::vector<BranchGrowth>& growth) {
 val site_counts_to_js(const Plan& plan) {
   std::uint64_t quantized = 0;
   std::map<std::string, std::uint64_t> by_rule;
+  std::map<std::string, std::uint64_t> float_by_rule;
   for (const Site& site : plan.sites) {
-    if (!site.quantized) continue;
-    ++quantized;
-    ++by_rule[site.rule];
+    if (site.quantized) ++quantized;
+    ++(site.quantized ? by_rule : float_by_rule)[site.rule];
   }
   val object = val::object();
   object.set("quantized", static_cast<double>(quantized));
   object.set("byRule", counts_to_js(by_rule));
+  object.set("floatByRule", counts_to_js(float_by_rule));
   return object;
 }
 

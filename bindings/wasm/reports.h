@@ -25,7 +25,7 @@ emscripten::val quantized_type_counts_to_js(const QuantizedNodeStatistics& stati
 // [{group, branches: [{tensor, growth}]}]: by which factor sharing a scale made each branch's steps larger;
 // null where a branch has no range of its own.
 emscripten::val scale_growth_to_js(const std::vector<BranchGrowth>& growth);
-// {quantized, byRule: {rule: count}} over quantized sites.
+// {quantized, byRule: {rule: count}, floatByRule: {rule: count}}: quantized sites, and those left in float.
 emscripten::val site_counts_to_js(const Plan& plan);
 // Element type -> bytes of the model's constants (initializers and Constant nodes of the main graph).
 emscripten::val sizes_by_type_to_js(const Model& model);

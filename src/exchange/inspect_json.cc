@@ -42,16 +42,28 @@ Json opsets_json(const ModelInfo& info) {
   return opsets;
 }
 
-Json operators_json(const Graph& graph) {
-  std::map<std::string, std::int64_t> counts;
-  for (const GraphNode& node : graph.nodes())
-    ++counts[node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type];
+// The most frequent first; equally frequent ones by name.
+Json counts_json(const std::map<std::string, std::int64_t>& counts) {
   std::vector<std::pair<std::string, std::int64_t>> ordered(counts.begin(), counts.end());
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   Json json = Json::object();
   for (const auto& [name, count] : ordered) append_member(json, name, count);
   return json;
+}
+
+Json operators_json(const Graph& graph) {
+  std::map<std::string, std::int64_t> counts;
+  for (const GraphNode& node : graph.nodes())
+    ++counts[node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type];
+  return counts_json(counts);
+}
+
+// How many node inputs each rule decided.
+Json rules_json(const std::vector<InputDecision>& inputs) {
+  std::map<std::string, std::int64_t> counts;
+  for (const InputDecision& input : inputs) ++counts[input.rule];
+  return counts_json(counts);
 }
 
 // What each target would do by default. A model that a target refuses gets the reason as a warning instead.
@@ -71,7 +83,9 @@ Json targets_json(const Model& model, std::vector<Warning>& warnings) {
     const std::vector<Site>& sites = plan.value().sites;
     const auto quantized =
         std::count_if(sites.begin(), sites.end(), [](const Site& site) { return site.quantized; });
-    json[std::string(rules->name)] = Json{{"sites", sites.size()}, {"quantized", quantized}};
+    json[std::string(rules->name)] = Json{{"sites", sites.size()},
+                                          {"quantized", quantized},
+                                          {"inputs_by_rule", rules_json(plan.value().inputs)}};
   }
   return json;
 }

@@ -53,7 +53,7 @@ export const SUMMARY: ModelSummary = {
   operators: { Conv: 2, Relu: 1 },
   parameters: { count: 300_000, bytes: 1_200_000 },
   quantized: { pairs: 0 },
-  targets: { onnxruntime: { sites: 3, quantized: 2 } },
+  targets: { onnxruntime: { sites: 3, quantized: 2, inputs_by_rule: { rule: 2, gemv: 1 } } },
   warnings: [{ code: 'old', message: 'Something about \u0007the model.', where: '' }],
 };
 
@@ -181,7 +181,7 @@ function fakeModel(fake: Fake): Model {
         quantized_nodes: { Conv: 2 },
         quantized_node_names: ['conv_a', 'conv_b'],
         concat_groups: [],
-        sites: { quantized: 2, by_rule: { rule: 2 } },
+        sites: { quantized: 2, by_rule: { rule: 2 }, float_by_rule: { gemv: 1 } },
         sizes_by_type: { int8: 300_000 },
         score: { simulated: null, fused: null },
         warnings: encodings.samples === 0 ? [] : [],

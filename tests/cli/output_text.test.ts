@@ -149,7 +149,7 @@ describe('report.html', () => {
       quantized_nodes: { [EVIL]: 2 },
       quantized_node_names: [EVIL, EVIL],
       concat_groups: [{ group: EVIL, branches: [{ tensor: EVIL, growth: 1.5 }] }],
-      sites: { quantized: 2, by_rule: {} },
+      sites: { quantized: 2, by_rule: {}, float_by_rule: { [EVIL]: 1 } },
       sizes_by_type: {},
       score: { simulated: 31.5, fused: null },
       warnings: [],

@@ -87,7 +87,7 @@ function summaryOf(name: string, layers: number): ModelSummary {
     operators: { Conv: layers, Relu: layers, Add: layers >> 1, Softmax: 1 },
     parameters: { count: 140000, bytes: 560000 },
     quantized: { pairs: 0 },
-    targets: { onnxruntime: { sites: layers * 2, quantized: layers * 2 } },
+    targets: { onnxruntime: { sites: layers * 2, quantized: layers * 2, inputs_by_rule: {} } },
     warnings: [],
   };
 }
@@ -210,7 +210,7 @@ class FakeModel implements Model {
       quantized_nodes: { Conv: this.options.layers },
       quantized_node_names: Array.from({ length: this.options.layers }, (_, layer) => `conv_${layer}`),
       concat_groups: [],
-      sites: { quantized: this.options.layers * 2, by_rule: {} },
+      sites: { quantized: this.options.layers * 2, by_rule: {}, float_by_rule: {} },
       sizes_by_type: { int8: 140000 },
       score: { simulated: null, fused: null },
       warnings: [],

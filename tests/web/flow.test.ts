@@ -147,13 +147,13 @@ describe('target tensorrt', () => {
 });
 
 describe('direct inputs and outputs', () => {
-  test('are written as planned, scored with float ends, and not asked for predictions', async () => {
+  test('are written and scored as planned, and not asked for predictions', async () => {
     await openBundled(bench.bundled[0]!);
     await chooseOptions({ target: 'tensorrt', directIo: true });
     expect(await calibrate()).toBe('done');
     expect(await quantize()).toBe('done');
     expect(store.plan.value?.value.options.direct_io).toBe(true);
-    expect(bench.scored.map((plan) => plan.options.direct_io)).toEqual([false]);
+    expect(bench.scored.map((plan) => plan.options.direct_io)).toEqual([true]);
     expect(store.saved.value?.value).toMatchObject({ takesCodes: true, predictions: null });
     expect(store.saved.value?.value.score?.simulated).toBe(38.125);
   });

@@ -168,7 +168,8 @@ export interface ModelSummary {
   operators: Record<string, number>;
   parameters: { count: number; bytes: number };
   quantized: { pairs: number };
-  targets: Record<string, { sites: number; quantized: number }>;
+  /** What each target would do by default. `inputs_by_rule`: how many node inputs each rule decided. */
+  targets: Record<string, { sites: number; quantized: number; inputs_by_rule: Record<string, number> }>;
   warnings: Warning[];
 }
 
@@ -264,7 +265,8 @@ export interface QuantizeReport {
   quantized_nodes: Record<string, number>;
   quantized_node_names: string[];
   concat_groups: ConcatGroup[];
-  sites: { quantized: number; by_rule: Record<string, number> };
+  /** `float_by_rule`: sites that stay in float, by the rule that says so. */
+  sites: { quantized: number; by_rule: Record<string, number>; float_by_rule: Record<string, number> };
   sizes_by_type: Record<string, number>;
   score: { simulated: number | null; fused: number | null };
   warnings: Warning[];

@@ -143,6 +143,12 @@ export function SaveReport({ report }: { report: QuantizeReport }): VNode {
           unit="Tensors"
           counts={report.sites.by_rule}
         />
+        <Counts
+          caption="Tensors left in float, by rule"
+          what="Rule"
+          unit="Tensors"
+          counts={report.sites.float_by_rule}
+        />
         <Counts caption="Sizes by type" what="Type" unit="Size" counts={report.sizes_by_type} text={bytes} />
       </div>
       <Names names={report.quantized_node_names} />

@@ -28,6 +28,11 @@ function valueText({ name, type, shape }: ValueInfo): string {
   return printable(`${name} ${type}${dims}`);
 }
 
+function countsText(counts: Record<string, number>): string {
+  const parts = Object.entries(counts).map(([rule, count]) => `${count} ${rule}`);
+  return parts.length === 0 ? 'none' : printable(parts.join(', '));
+}
+
 export function opsetText(opset: Record<string, number>): string {
   const named = Object.entries(opset).map(([domain, version]) =>
     domain === '' ? `opset ${version}` : `${domain} ${version}`,
@@ -56,9 +61,10 @@ export function summaryText({
     ...model.outputs.map((output) => `output    ${valueText(output)}`),
     `weights   ${parameters.count.toLocaleString('en-US')} numbers, ${sizeText(parameters.bytes)}`,
     quantized.pairs > 0 ? `quantized already: ${quantized.pairs} DequantizeLinear nodes` : '',
-    ...Object.entries(targets).map(
-      ([target, { sites, quantized: on }]) => `target    ${target}: ${sites} sites, ${on} quantized`,
-    ),
+    ...Object.entries(targets).flatMap(([target, { sites, quantized: on, inputs_by_rule }]) => [
+      `target    ${target}: ${sites} sites, ${on} quantized`,
+      `          node inputs: ${countsText(inputs_by_rule)}`,
+    ]),
     `nodes     ${nodes}`,
   ];
   const rows = Object.entries(operators).map(([name, count]) => [name, String(count)]);

@@ -100,11 +100,19 @@ export function reportText(report: QuantizeReport): string {
     report.score.simulated === null && report.score.fused === null
       ? ''
       : `PSNR      ${decibels(report.score.simulated)} simulated, ${decibels(report.score.fused)} as the runtime runs it by default`,
+    countsText('sites     quantized by ', report.sites.by_rule),
+    countsText('float     ', report.sites.float_by_rule),
     ...report.concat_groups.map((group) => `scale     ${groupText(group)}`),
     ...changeTexts(report).map((text) => `changed   ${text}`),
     `written   ${report.output}`,
   ];
   return `${lines.filter((line) => line !== '').join('\n')}\n`;
+}
+
+/** "24 partition_head, 3 gemv", or nothing. */
+function countsText(head: string, counts: Record<string, number>): string {
+  const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  return parts.length === 0 ? '' : printable(`${head}${parts.join(', ')}`);
 }
 
 /** "shared by a, b (1.9 times coarser) at the Concat joined" */

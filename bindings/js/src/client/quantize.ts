@@ -92,7 +92,11 @@ function reportOf(model: ModelHandle, info: QuantizeInfo, random: boolean): Quan
     quantized_nodes: info.quantizedNodes,
     quantized_node_names: info.quantizedNodeNames,
     concat_groups: info.concatGroups,
-    sites: { quantized: info.sites.quantized, by_rule: info.sites.byRule },
+    sites: {
+      quantized: info.sites.quantized,
+      by_rule: info.sites.byRule,
+      float_by_rule: info.sites.floatByRule,
+    },
     sizes_by_type: info.sizesByType,
     score: { simulated: null, fused: null },
     warnings,

@@ -255,7 +255,7 @@ export interface QuantizeInfo {
   quantizedNodeNames: string[];
   concatGroups: ConcatGroup[];
   sizesByType: Record<string, number>;
-  sites: { quantized: number; byRule: Record<string, number> };
+  sites: { quantized: number; byRule: Record<string, number>; floatByRule: Record<string, number> };
   changes: { what: string; where: string }[];
   warnings: Warning[];
 }

@@ -1,0 +1,51 @@
+// Scores of whole models that onnxruntime can't simply be fed with: inputs of codes, and float8.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createEngine, type Engine, type PlanOptions } from '../../bindings/js/src/index.js';
+import { openGraph } from './golden_models.js';
+
+let engine: Engine;
+
+beforeAll(() => {
+  engine = createEngine({ workers: 1 });
+});
+
+afterAll(() => engine.close());
+
+async function scored(graph: string, options: PlanOptions) {
+  const { model, samples } = await openGraph(engine, graph);
+  const plan = await model.plan({ target: 'tensorrt', ...options }, samples);
+  const encodings = await model.calibrate(plan, samples);
+  const score = await model.score(plan, encodings, samples);
+  const { report, model: written } = await model.quantize(plan, encodings);
+  await model.close();
+  expect(await engine.liveObjects()).toBe(0);
+  return { plan, score, report, written };
+}
+
+it('a model that takes codes is scored with the pairs that its caller will have', async () => {
+  const direct = await scored('g01_res_identity', { directIo: true });
+  const plain = await scored('g01_res_identity', {});
+  expect(direct.plan.options.direct_io).toBe(true);
+  const opened = await engine.open(direct.written);
+  expect((await opened.inspect()).model.inputs[0]!.type).toBe('int8');
+  await opened.close();
+  expect(direct.score.simulated).toBe(plain.score.simulated);
+  expect(direct.score.fused).toBe(plain.score.fused);
+  expect(plain.score.simulated).toBeGreaterThan(20);
+});
+
+it.each(['g01_res_identity', 'g15_hardswish_op', 'g17_relu6_fan'])(
+  '%s in float8 is simulated; what the default options can not run is said',
+  async (graph) => {
+    const { score, report } = await scored(graph, { weights: 'float8e4m3fn' });
+    expect(score.simulated).toBeGreaterThan(10);
+    expect(score.simulated).toBeLessThan(60);
+    expect(Object.keys(report.sizes_by_type)).toContain('float8e4m3fn');
+    if (Number.isNaN(score.fused)) {
+      expect(score.warnings.map(({ code }) => code)).toEqual(['not_run_by_default']);
+    } else {
+      expect(score.warnings).toEqual([]);
+      expect(Math.abs(score.fused - score.simulated)).toBeLessThan(6);
+    }
+  },
+);
