@@ -31,20 +31,23 @@ Result<void> check_scales(const QuantGrid& grid) {
   return {};
 }
 
+Error bad_zero_point(std::size_t index, std::int64_t value, const NumberFormatInfo& info) {
+  const std::string given = "Zero point " + std::to_string(index) + " is " + std::to_string(value) + ", ";
+  const std::string name(info.name);
+  if (info.kind == FormatKind::kFloat8) {
+    return Error{ErrorCode::kInvalidPolicy, given + "but " + name + " has no zero point except 0.", "",
+                 "Use 0, or an integer format."};
+  }
+  return Error{
+      ErrorCode::kInvalidPolicy, given + "which is no code of " + name + ".", "",
+      "Use a zero point from " + std::to_string(info.lowest) + " to " + std::to_string(info.highest) + "."};
+}
+
 Result<void> check_zero_points(const QuantGrid& grid) {
   const NumberFormatInfo& info = number_format_info(grid.format);
   for (std::size_t i = 0; i < grid.zero_points.size(); ++i) {
-    if (grid.zero_points[i] >= info.lowest && grid.zero_points[i] <= info.highest) continue;
-    const std::string given =
-        "Zero point " + std::to_string(i) + " is " + std::to_string(grid.zero_points[i]) + ", ";
-    const std::string name(info.name);
-    if (info.kind == FormatKind::kFloat8) {
-      return Error{ErrorCode::kInvalidPolicy, given + "but " + name + " has no zero point except 0.", "",
-                   "Use 0, or an integer format."};
-    }
-    return Error{
-        ErrorCode::kInvalidPolicy, given + "which is no code of " + name + ".", "",
-        "Use a zero point from " + std::to_string(info.lowest) + " to " + std::to_string(info.highest) + "."};
+    if (grid.zero_points[i] < info.lowest || grid.zero_points[i] > info.highest)
+      return bad_zero_point(i, grid.zero_points[i], info);
   }
   return {};
 }
