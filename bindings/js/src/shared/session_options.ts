@@ -20,8 +20,9 @@ export function sessionOptions(mode: RunMode): SessionOptions {
       logSeverityLevel: 3,
       extra: {
         session: { disable_quant_qdq: '1', disable_double_qdq_remover: '1', disable_prepacking: '1' },
-        // It drops a Clip that a QuantizeLinear behind it makes needless, and fails on float8.
-        optimization: { disable_specified_optimizers: 'ClipQuantRewrite' },
+        // They drop a Clip or Relu that a QuantizeLinear behind it makes needless for integers. On float8, whose codes are
+        // signed, the first fails and the second drops a Relu that is needed.
+        optimization: { disable_specified_optimizers: 'ClipQuantRewrite;ReluQuantRewrite' },
       },
     };
   }
