@@ -284,6 +284,24 @@ describe('sensitivity', () => {
     });
   });
 
+  it.each([
+    [{ method: undefined }, 'The encodings have no text in "method".'],
+    [{ method: 7 }, 'The encodings have no text in "method".'],
+    [{ samples: '<b>' }, 'The encodings have no count in "samples".'],
+    [{ samples: 1e300 }, 'The encodings have no count in "samples".'],
+    [{ samples: -4 }, 'The encodings have no count in "samples".'],
+  ])('encodings from a file with %j are refused before anything runs', async (wrong, message) => {
+    await withGraph('g01_res_identity', async ({ model, plan, encodings, samples }) => {
+      const edited = { ...encodings, ...wrong } as Encodings;
+      for (const refused of [
+        model.quantize(plan, edited),
+        model.sensitivity(plan, edited, samples).results(),
+      ]) {
+        expect(await rejection(refused)).toMatchObject({ code: 'invalid_policy', message });
+      }
+    });
+  });
+
   it('says in the result that samples are random', async () => {
     await withGraph('g29_gemm_transb1', async ({ model, plan, encodings, samples }) => {
       const random: SampleSet = {

@@ -5,6 +5,7 @@ import type { QuantizeInfo } from '../shared/protocol.js';
 import type { Encodings, Plan, QuantizedModel, QuantizeOptions, QuantizeReport } from '../types.js';
 import type { Connection } from './connection.js';
 import type { ModelHandle } from './model.js';
+import { provenanceOf } from './provenance.js';
 
 const PIECE_BYTES = 16 * 2 ** 20;
 
@@ -15,6 +16,7 @@ export async function quantize(
   options: QuantizeOptions,
 ): Promise<QuantizedModel> {
   const { signal } = options;
+  const { method, samples } = provenanceOf(encodings);
   const { core, model: handle } = await model.core(options);
   const info = await core.call(
     'quantize.start',
@@ -22,8 +24,8 @@ export async function quantize(
       model: handle,
       plan,
       encodings,
-      method: encodings.method,
-      samples: options.samples ?? encodings.samples,
+      method,
+      samples: options.samples ?? samples,
       random: options.random === true,
       external: options.externalData ?? null,
     },

@@ -18,6 +18,7 @@ import type {
 } from '../types.js';
 import type { ModelHandle } from './model.js';
 import { ProvenCuts } from './proven_cuts.js';
+import { provenanceOf } from './provenance.js';
 import { RowQueue } from './row_queue.js';
 import { requireSamples } from './sample_feed.js';
 import { sampleWarnings } from './sample_warnings.js';
@@ -88,6 +89,7 @@ class Sweep {
         next: 'Use psnr.',
       });
     }
+    provenanceOf(this.encodings);
     requireSamples(this.samples);
   }
 
