@@ -238,6 +238,13 @@ describe('inspect and plan', () => {
     expect((await run(['plan', 'net.onnx', '--plan', 'other.json'])).err).toBe(
       'halftone: other.json was made for another model than net.onnx. Make it again for this model.\n',
     );
+    expect((await run(['plan', 'net.onnx', '--plan', 'plan.json', '--target', 'onnxruntime'])).status).toBe(
+      0,
+    );
+    expect(await run(['plan', 'net.onnx', '--plan', 'plan.json', '--target', 'tensorrt'])).toMatchObject({
+      status: 2,
+      err: 'halftone: plan.json is a plan for target onnxruntime, not tensorrt. Leave out --target, or make a plan for tensorrt.\n',
+    });
     writeFileSync('broken.json', '[1, 2');
     const broken = await run(['plan', 'net.onnx', '--plan', 'broken.json']);
     expect([broken.status, broken.err]).toEqual([

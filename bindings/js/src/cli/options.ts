@@ -18,7 +18,7 @@ export interface EngineChoice {
 }
 
 export interface PlanChoice {
-  target: TargetName;
+  target?: TargetName;
   match?: MatchName;
   weights?: FormatName;
   activations?: FormatName;
@@ -115,13 +115,17 @@ export function addEngineOptions(command: Command): Command {
     .option('--workers <n>', 'models run side by side, at most', whole(1, 256));
 }
 
+const DEFAULT_TARGET: TargetName = 'onnxruntime';
 const FORMATS = ['int8', 'uint8', 'int16', 'uint16', 'int4', 'uint4', 'float8e4m3fn'];
 
 export function addPlanOptions(command: Command): Command {
   return command
     .addOption(
-      choice('--target <name>', 'whose rules', ['onnxruntime', 'tensorrt'], ['aimet', 'weight-only']).default(
-        'onnxruntime',
+      choice(
+        '--target <name>',
+        `whose rules; default ${DEFAULT_TARGET}`,
+        ['onnxruntime', 'tensorrt'],
+        ['aimet', 'weight-only'],
       ),
     )
     .addOption(
@@ -183,7 +187,7 @@ function refuseShard(): never {
 
 export function planOptions(choice: PlanChoice): PlanOptions {
   return {
-    target: choice.target,
+    target: choice.target ?? DEFAULT_TARGET,
     ...(choice.match && { match: choice.match }),
     ...(choice.weights && { weights: choice.weights }),
     ...(choice.activations && { activations: choice.activations }),

@@ -105,6 +105,12 @@ export class Work {
     const plan = readJson<Plan>(choice.plan);
     await checkModel(model, plan.model_sha256, choice.plan);
     await model.checkPlan(plan);
+    if (choice.target !== undefined && choice.target !== plan.target) {
+      throw new UsageError(
+        `${choice.plan} is a plan for target ${plan.target}, not ${choice.target}.`,
+        `Leave out --target, or make a plan for ${choice.target}.`,
+      );
+    }
     return plan;
   }
 
