@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "exchange/json_text.h"
 #include "halftone/exchange.h"
@@ -102,6 +103,26 @@ TEST_CASE("A plan file's faults are named by path", "[exchange]") {
   CHECK(fault_of(json.dump()) == "$.sites[0].axis");
   json["sites"][0]["axis"] = std::numeric_limits<std::uint64_t>::max();
   CHECK(fault_of(json.dump()) == "$.sites[0].axis");
+}
+
+TEST_CASE("A plan file whose options contradict its target is refused", "[exchange]") {
+  const auto refused = [](const std::string& target, const char* option, const Json& value) {
+    Json json = Json::parse(plan_to_json(small_plan(), kFile));
+    json["target"] = target;
+    if (target == "tensorrt") json["options"] = Json::object();
+    (std::string_view(option) == "match" ? json : json["options"])[option] = value;
+    const Result<Plan> plan = plan_from_json(json.dump());
+    REQUIRE_FALSE(plan.ok());
+    CHECK(plan.error().code == ErrorCode::kInvalidPolicy);
+    CHECK(plan.error().where == option);
+    CHECK_FALSE(plan.error().next.empty());
+  };
+  refused("tensorrt", "match", "nobody");
+  refused("tensorrt", "activations", "int4");
+  refused("tensorrt", "activations_symmetric", false);
+  refused("onnxruntime", "match", "modelopt");
+  refused("onnxruntime", "direct_io", true);
+  refused("onnxruntime", "concat_groups", false);
 }
 
 TEST_CASE("Encodings survive their file bit for bit, in order", "[exchange]") {

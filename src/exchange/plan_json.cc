@@ -161,6 +161,13 @@ InputDecision read_input(JsonReader reader) {
   return input;
 }
 
+// The sites are what counts, but options that contradict themselves were in no plan that Halftone made.
+Result<void> check_options(const PlanOptions& options) {
+  const TargetRules& rules = target_rules(options.target);
+  std::vector<Warning> known;  // the plan holds those of its making
+  return rules.check_options(options, rules.formats(options), known);
+}
+
 }  // namespace
 
 std::string plan_to_json(const Plan& plan, const FileFacts& file) {
@@ -195,6 +202,7 @@ Result<Plan> plan_from_json(std::string_view json) {
   plan.target = known.value();
   plan.options.target = known.value();
   plan.options.match = plan.match;
+  if (Result<void> fits = check_options(plan.options); !fits.ok()) return fits.error();
   plan.opset_needed = opset_needed_for(plan);
   return plan;
 }

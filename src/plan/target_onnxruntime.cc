@@ -381,11 +381,10 @@ bool is_integer_format(NumberFormat format) {
 
 // The first option that is set but means something on target tensorrt only.
 Result<void> check_no_tensorrt_options(const PlanOptions& options) {
-  const std::pair<bool, std::string_view> set[] = {{options.match.has_value(), "match"},
-                                                   {options.dla, "dla"},
-                                                   {options.raw_excluded, "raw_excluded"},
-                                                   {options.float_weights, "float_weights"},
-                                                   {options.direct_io, "direct_io"}};
+  const std::pair<bool, std::string_view> set[] = {
+      {options.match.has_value(), "match"},   {options.dla, "dla"},
+      {options.raw_excluded, "raw_excluded"}, {options.float_weights, "float_weights"},
+      {options.direct_io, "direct_io"},       {!options.concat_groups, "concat_groups"}};
   for (const auto& [is_set, name] : set) {
     if (!is_set) continue;
     return Error{ErrorCode::kInvalidPolicy,
