@@ -56,6 +56,13 @@ it.each(['g03_res_downsample', 'g15_hardswish_op', 'g17_relu6_fan'])(
   },
 );
 
+it('a default run that means something else than the pairs is said: its optimizer drops a Relu in front of float8', async () => {
+  const { score } = await scored('g51_outputs_conv', { weights: 'float8e4m3fn' });
+  expect(score.simulated).toBeGreaterThan(40);
+  expect(score.fused).toBeLessThan(score.simulated - 6);
+  expect(score.warnings.map(({ code }) => code)).toEqual(['fused_differs']);
+});
+
 async function outputsOf(model: Model, samples: SampleSet, optimization: 'exact' | 'disabled') {
   const values: number[] = [];
   for await (const outputs of model.runEach(samples, { optimization })) {

@@ -25,6 +25,7 @@ import type { Connection } from './connection.js';
 import type { HalftoneEngine } from './engine.js';
 import { JobLock } from './job_lock.js';
 import type { OpenedModel, Reopen } from './open.js';
+import { checkPlanOptions } from './plan_options.js';
 import { quantize } from './quantize.js';
 import { type RunOptions, runModel, runSamples } from './run_model.js';
 import { withSampleShapes } from './sample_shapes.js';
@@ -91,6 +92,7 @@ export class ModelHandle implements Model {
   }
 
   async plan(options: PlanOptions = {}, samples?: SampleSet): Promise<Plan> {
+    checkPlanOptions(options);
     const known = samples === undefined ? options : await withSampleShapes(this, options, samples);
     const { core, model } = await this.core();
     return core.call('plan', { model, options: known, file: await this.facts() });

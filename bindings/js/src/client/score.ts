@@ -42,6 +42,7 @@ export async function score(
         scores.simulated = await lane.score({ kind: 'simulated' }, 'exact', tick);
         try {
           scores.fused = await lane.score({ kind: 'quantized' }, 'default', tick);
+          if (Math.abs(scores.fused - scores.simulated) > CLOSE_DB) scores.warnings.push(farApart(scores));
         } catch (thrown) {
           scores.warnings.push(cannotFuse(thrown));
         }
@@ -57,6 +58,17 @@ export async function score(
 /** Samples are floats: a model that takes and gives codes is scored with the pairs that its caller will have. */
 function fedWithFloats(plan: Plan): Plan {
   return plan.options.direct_io === true ? { ...plan, options: { ...plan.options, direct_io: false } } : plan;
+}
+
+/** Fused integer kernels round elsewhere, which moves a score by less. */
+const CLOSE_DB = 6;
+
+function farApart({ simulated, fused }: ModelScore): Warning {
+  return {
+    code: 'fused_differs',
+    message: `As onnxruntime runs the model by default it scores ${fused.toFixed(2)} dB, and ${simulated.toFixed(2)} dB as its pairs say: its optimizer changes what the model means (with float8 it takes a Relu away that the codes need). Deploy it on another runtime, or with graph optimization disabled.`,
+    where: '',
+  };
 }
 
 /** What the runtime's fused kernels refuse (float8, for one) may still be right for another runtime. */
