@@ -78,7 +78,7 @@ describe('other origins', () => {
     await page.goto(`${foreign.origin}/`);
     foreign.calls.length = 0;
     expect((await page.evaluate(tryToLeave, foreign.origin))[0]).toBe('fetch went out');
-    expect(foreign.calls[0]).toBe('POST /fetch');
+    expect(foreign.calls).toContain('POST /fetch'); // the browser may ask for an icon first
     await context.close();
   });
 
