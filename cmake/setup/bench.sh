@@ -1,5 +1,6 @@
 # `./run bench [NAME] [--json]`: runs the benchmarks, C++ ones natively and as WASM under Node, JavaScript ones in Node.
 # A benchmark is a program that prints one JSON object a line: {"name","value","unit","ratio_to","ratio"}.
+# One that ends with another status than 0 missed a limit of its own; the others run, and then this fails.
 # Sourced after common.sh and build.sh.
 
 cpp_benchmark_names() {
@@ -16,15 +17,22 @@ script_benchmark_names() {
   done
 }
 
+# figures_of WHERE COMMAND...
+figures_of() {
+  local where="$1"
+  shift
+  "$@" | node "$project/cmake/setup/print_figures.mjs" "$where" "$as_json" || missed=yes
+}
+
 run_cpp_benchmark() {
   local name="$1" targets="halftone_bench_$1"
   compile native "$targets" && compile wasm "$targets"
-  "$project/build/native/native_tests/$targets" --json | node "$project/cmake/setup/print_figures.mjs" native "$as_json"
-  node "$project/build/wasm/native_tests/$targets.cjs" --json | node "$project/cmake/setup/print_figures.mjs" wasm "$as_json"
+  figures_of native "$project/build/native/native_tests/$targets" --json
+  figures_of wasm node "$project/build/wasm/native_tests/$targets.cjs" --json
 }
 
 run_benchmarks() {
-  local argument wanted='' as_json='' found='' name
+  local argument wanted='' as_json='' found='' missed='' name
   for argument in "$@"; do
     case "$argument" in
       --json) as_json=--json ;;
@@ -44,10 +52,11 @@ run_benchmarks() {
   for name in $(script_benchmark_names); do
     [ -z "$wanted" ] || [ "$wanted" = "$name" ] || continue
     found=yes
-    node "$project/tests/bench/$name.mjs" | node "$project/cmake/setup/print_figures.mjs" node "$as_json"
+    figures_of node node "$project/tests/bench/$name.mjs"
   done
   [ -n "$found" ] || fail "no benchmark ${wanted:+named $wanted; there are: }$(
     cpp_benchmark_names | paste -sd ' '
     script_benchmark_names | paste -sd ' '
   )"
+  [ -z "$missed" ] || fail 'a benchmark missed a limit of its own, or broke off'
 }
