@@ -1,6 +1,11 @@
 // One worker's part in scoring: the float outputs of the samples (kept if they fit, computed again if not), then one variant
 // after another.
-import type { SampleRef, SessionRequest, SweepModel } from '../shared/protocol.js';
+import {
+  CUT_BUDGET_BYTES,
+  type SampleRef,
+  type SessionRequest,
+  type SweepModel,
+} from '../shared/protocol.js';
 import type { RunMode } from '../shared/session_options.js';
 import type { SampleSet, ValueInfo } from '../types.js';
 import type { Connection } from './connection.js';
@@ -8,9 +13,6 @@ import type { ModelHandle } from './model.js';
 import { SampleFeed } from './sample_feed.js';
 import { buffersOf, tidy, withJob, withSession } from './session.js';
 import type { SweepModels } from './sweep_models.js';
-
-/** Of all cuts together, for all samples. */
-const CUT_BUDGET_BYTES = 96 * 2 ** 20;
 
 export class ScoreLane {
   private readonly feed: SampleFeed;

@@ -224,6 +224,9 @@ export interface SweepInfo {
   cutOf: number[];
 }
 
+/** What a worker keeps at the cuts of a sweep, of all cuts and samples together. */
+export const CUT_BUDGET_BYTES = 96 * 2 ** 20;
+
 export type SweepModel =
   /** With `cut`: only what lies behind it; its inputs are the tensors that cross there. */
   | { kind: 'float'; cut?: number }

@@ -1,11 +1,10 @@
 // Samples and float outputs that a worker keeps between runs, up to a limit each.
 import { HalftoneError } from '../shared/errors.js';
-import type { SampleRef } from '../shared/protocol.js';
+import { CUT_BUDGET_BYTES, type SampleRef } from '../shared/protocol.js';
 import type { Sample } from '../types.js';
 
 const SAMPLE_LIMIT_BYTES = 64 * 2 ** 20;
 const REFERENCE_LIMIT_BYTES = 64 * 2 ** 20;
-const CUT_LIMIT_BYTES = 96 * 2 ** 20;
 
 class LimitedMap<K, T> {
   private readonly entries = new Map<K, T>();
@@ -35,7 +34,7 @@ export class SampleStore {
   private readonly samples = new LimitedMap<number, Sample>(SAMPLE_LIMIT_BYTES);
   private readonly references = new LimitedMap<number, Float32Array[]>(REFERENCE_LIMIT_BYTES);
 
-  private readonly crossings = new LimitedMap<string, Sample>(CUT_LIMIT_BYTES);
+  private readonly crossings = new LimitedMap<string, Sample>(CUT_BUDGET_BYTES);
 
   keepSample(index: number, sample: Sample): boolean {
     return this.samples.put(index, sample, bytesOf(sample));
