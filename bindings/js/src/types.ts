@@ -200,19 +200,69 @@ export interface CalibrateOptions extends Cancellable {
   optimization?: 'exact' | 'default' | 'disabled';
 }
 
-export interface SensitivityRow {
+export type MetricName = 'psnr' | 'topk-psnr' | 'sqnr' | 'cosine' | 'mse' | 'kl' | 'top1';
+
+/** A metric of one's own, over what the scored tensors hold: as the float model makes them, and as the variant does. */
+export interface UserMetric {
   name: string;
-  /** dB for PSNR. */
+  /** No default: PSNR and accuracy are worse when lower, KL and perplexity when higher. */
+  higherIsWorse: boolean;
+  /** The value of one sample. Tensors are only valid until it returns. */
+  sample(expected: Sample, actual: Sample, at: { index: number; name: string }): number | Promise<number>;
+  /** The score of several samples from their values, in sample order; default: the mean. Also makes the interval. */
+  combine?(values: readonly number[]): number;
+}
+
+/**
+ * What one step of a sweep switches: one quantizer; all of an operator type; a node's weights, outputs and producer-less inputs
+ * (AIMET's per-layer analysis); all quantizers of a node, each counted once (its group_by_op_name); what a regular expression
+ * captures of the tensor's name; or what a function says. null, and no match, skip.
+ */
+export type Grouping =
+  | 'quantizer'
+  | 'operator'
+  | 'layer'
+  | 'op_name'
+  | `re:${string}`
+  | ((site: Site) => string | null);
+
+export interface SensitivityRow {
+  /** The quantizer's tensor, or the group's key. */
+  name: string;
+  /** In the metric's unit; dB for PSNR. */
   score: number;
-  role: 'activation' | 'weight';
-  /** Position in site order. */
+  /** The sites that this row switches, in site order. */
+  sites: string[];
+  /** Of a single quantizer. */
+  role?: 'activation' | 'weight';
+  /** Position among all groups, by first appearance in site order. */
   order: number;
+  /** 95 % (jackknife over samples); null for a single sample. */
+  interval: [number, number] | null;
+  /** Samples that the score is of: fewer than the set's where more couldn't bring the row among the wanted top. */
+  samples: number;
 }
 
 export interface SensitivityOptions extends Cancellable {
-  by?: 'quantizer';
-  metric?: 'psnr';
-  score?: string;
+  by?: Grouping;
+  /** `enable` (default): only the group is quantized. `disable`: everything but the group is; what is worse then helps. */
+  sweep?: 'enable' | 'disable';
+  only?: 'weights' | 'activations';
+  metric?: MetricName | UserMetric;
+  /** Of `topk-psnr`; default 10. */
+  k?: number;
+  /** The tensors to score, the worst of which counts; "output", "output:N", or nothing for the default choice. */
+  score?: string | readonly string[];
+  /** Spends samples on what may be among the worst `top` only. */
+  top?: number;
+  /** That a row given up on early is not among them; default 0.95. */
+  confidence?: number;
+  /** Of `count` machines, the one with number `index` (from 1): groups whose order is index - 1 modulo count. */
+  shard?: { index: number; count: number };
+  /** Results to go on from: their complete rows are taken as they are. */
+  resume?: SensitivityResults;
+  /** Called with every change of a row, also before all of its samples are in. */
+  onRow?: (row: SensitivityRow) => void;
 }
 
 export interface SensitivityResults {
@@ -220,14 +270,31 @@ export interface SensitivityResults {
   halftone: {
     version: string;
     model_sha256: string;
+    /** Of the plan, encodings and samples, so that parts of different runs are never joined. */
+    plan_sha256?: string;
+    encodings_sha256?: string;
+    samples_sha256?: string;
     target: string;
     method: string;
     metric: string;
+    k?: number;
     higher_is_worse: boolean;
     scored: string[];
     samples: number;
     by: string;
-    interval: [number, number][];
+    sweep?: 'enable' | 'disable';
+    only?: 'weights' | 'activations';
+    /** In ranking order, 95 %; null for a single sample. */
+    interval: ([number, number] | null)[];
+    /** In ranking order, where some row used fewer than all. */
+    samples_used?: number[];
+    /** In ranking order: each row's position among all groups. Ties rank by it. */
+    order?: number[];
+    /** Of all groups, this part's and the others'. */
+    groups?: number;
+    shard?: { index: number; count: number };
+    /** True if the run was stopped. */
+    partial?: boolean;
     skipped: { name: string; why: string }[];
     warnings: Warning[];
   };
@@ -238,6 +305,88 @@ export interface SensitivityRun extends AsyncIterable<SensitivityRow> {
   results(): Promise<SensitivityResults>;
   /** What is complete now, ranked; also after a cancel. */
   partial(): Promise<SensitivityResults>;
+}
+
+/** The graph as a picture needs it; names as the model has them. */
+export interface ModelGraph {
+  inputs: string[];
+  outputs: string[];
+  /** In the order of the file. `label` is the node's name, or @first_output. */
+  nodes: { label: string; op: string; inputs: string[]; outputs: string[] }[];
+  /** Initializers and what constant nodes make. */
+  constants: string[];
+}
+
+/** How far a tensor of the fully quantized model is from the float model's, over all samples. */
+export interface PropagationRow {
+  tensor: string;
+  /** The node that makes it; empty for a graph input. */
+  node: string;
+  op: string;
+  psnr: number | null;
+  sqnr: number | null;
+  mse: number | null;
+}
+
+/** What a plan costs to store and to run. */
+export interface ModelCost {
+  /** Of all weights, codes and scales, as the plan stores them; float ones at 4 bytes. */
+  weight_bytes: number;
+  /** Of one sample. */
+  macs: number;
+  /** Multiply-accumulates x bits of activations x bits of weights; float counts as 32. */
+  bit_ops: number;
+  /** Nodes with weights whose shapes aren't known. */
+  unknown: string[];
+}
+
+export interface Precision {
+  /** Of weights: a format, float32, or "channel" for a scale for each channel. */
+  weights?: string;
+  activations?: string;
+}
+
+export interface FlipOptions {
+  /** Which, of the ranking's worst: a number of rows, a share of them, or all that are worse than a score. */
+  worst?: number;
+  percent?: number;
+  threshold?: number;
+  /** Or these keys of the ranking. */
+  names?: readonly string[];
+  to: Precision;
+}
+
+/** A plan with higher precisions. The one it was made from isn't touched, so undoing is going back to it. */
+export interface Flip {
+  plan: Plan;
+  encodings: Encodings;
+  flipped: string[];
+  before: ModelCost;
+  after: ModelCost;
+  /** From the ranking's scores, as if errors only add up; null where they can't tell. dB of PSNR. */
+  predicted: number | null;
+  warnings: Warning[];
+}
+
+export interface ParetoOptions extends Cancellable {
+  to: Precision;
+  score?: string | readonly string[];
+  /** In units of the plan's own cost. */
+  maxWeightBytes?: number;
+  maxBitOps?: number;
+  onPoint?: (point: ParetoPoint) => void;
+}
+
+/** One mixed-precision model that was measured, end to end. */
+export interface ParetoPoint {
+  flipped: string[];
+  plan: Plan;
+  encodings: Encodings;
+  /** PSNR of the scored tensors, dB. */
+  score: number;
+  cost: ModelCost;
+  /** Whether no other point is better in score and no worse in both costs. */
+  front: boolean;
 }
 
 export interface ModelScore {
@@ -365,6 +514,24 @@ export interface Model {
     samples: SampleSet,
     options?: { outputs?: string[]; optimization?: 'exact' | 'default' | 'disabled' } & Cancellable,
   ): AsyncIterable<Sample>;
+  graph(): Promise<ModelGraph>;
+  /** Float against fully quantized, tensor by tensor in graph order, in one pass over the samples. */
+  propagation(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    samples: SampleSet,
+    options?: Cancellable,
+  ): Promise<PropagationRow[]>;
+  /** Raises what hurts most; nothing is run. */
+  flip(plan: Plan, encodings: Encodings, results: SensitivityResults, options: FlipOptions): Promise<Flip>;
+  /** Searches mixed-precision models by measuring them, best first; points in the order they were found. */
+  pareto(
+    plan: Plan,
+    encodings: Encodings,
+    results: SensitivityResults,
+    samples: SampleSet,
+    options: ParetoOptions,
+  ): Promise<ParetoPoint[]>;
   /** Range, histogram, clipping and noise of one tensor (weight, or activation over the samples). */
   statistics(
     tensor: string,
