@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
+import { viteReportScript } from '../bindings/js/report_script.mjs';
 import { checkBudget } from './budget.mjs';
 import { headersFile, policy } from './policy.mjs';
 
@@ -49,5 +50,5 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
     reportCompressedSize: false,
   },
-  plugins: [site()],
+  plugins: [viteReportScript(), site()],
 });

@@ -13,6 +13,7 @@ import {
   problemText,
   Workbench,
   whenIdle,
+  whenPlanned,
   whenStep,
 } from './support/bench_page.js';
 import { modelWithData, npy, weightBytes } from './support/onnx_bytes.js';
@@ -240,6 +241,7 @@ describe('address', () => {
     await whenStep(page, 'plan', 'done');
     await goTo(page, 'plan');
     await page.getByRole('combobox', { name: 'Weights', exact: true }).selectOption('int16');
+    await whenPlanned(page);
     const row = page.locator('.table-box .row-name').first();
     const tensor = await row.innerText();
     await row.click();

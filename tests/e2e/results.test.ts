@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import sampleList from '../../web/samples/samples.json';
 import {
   drop,
@@ -14,6 +14,7 @@ import {
   runSample,
   Workbench,
   whenIdle,
+  whenPlanned,
   whenStep,
 } from './support/bench_page.js';
 
@@ -191,6 +192,15 @@ async function filesOf(name: string): Promise<string> {
 }
 
 describe('plan', () => {
+  /** What follows is of the default plan, also after a failure here. */
+  afterEach(async () => {
+    const reset = page.getByRole('button', { name: 'Reset' });
+    if (await reset.isEnabled()) await reset.click();
+    await whenPlanned(page);
+    await page.getByLabel('Group by rule').uncheck();
+    await page.getByRole('combobox', { name: 'Role' }).selectOption('all');
+  });
+
   test('says why for every tensor, filters and groups; an option makes it again without reading the file', async () => {
     await goTo(page, 'plan');
     const rows = page.locator('.table-box tbody tr[aria-rowindex]');
@@ -206,17 +216,17 @@ describe('plan', () => {
     expect(await page.locator('.table-box tr.group').count()).toBeGreaterThan(0);
     bench.requests.length = 0;
     await page.getByRole('combobox', { name: 'Weights', exact: true }).selectOption('int16');
+    await whenPlanned(page);
     await whenStep(page, 'calibrate', 'stale');
     expect(new Set(await rows.locator('td:nth-child(3)').allInnerTexts())).toEqual(new Set(['int16']));
     expect(await page.locator('[role="status"]').innerText()).toContain(
       'Stale now: calibration and sensitivity',
     );
     await page.getByRole('button', { name: 'Reset' }).click();
+    await whenPlanned(page);
     await whenStep(page, 'calibrate', 'done');
     await whenStep(page, 'sensitivity', 'done');
     expect(bench.requests).toEqual([]);
-    await page.getByLabel('Group by rule').uncheck();
-    await page.getByRole('combobox', { name: 'Role' }).selectOption('all');
   });
 });
 

@@ -11,6 +11,7 @@ import {
   problemText,
   Workbench,
   whenIdle,
+  whenPlanned,
   whenStep,
 } from './support/bench_page.js';
 import { modelWithData, npy, weightBytes } from './support/onnx_bytes.js';
@@ -73,7 +74,7 @@ test('choose TensorRT, see the plan change, calibrate, save, and read the report
   const page = await planned('');
   expect(await lead(page)).toMatch(/^\d+ of \d+\stensors quantized for onnxruntime$/);
   await page.getByLabel('Target').selectOption('tensorrt');
-  await whenIdle(page);
+  await whenPlanned(page);
   expect(await lead(page)).toMatch(/^6 of 9\stensors quantized for TensorRT$/);
   expect(await page.getByRole('combobox', { name: 'Activations', exact: true }).count()).toBe(0);
   const shared = page.locator('.table-box td', { hasText: 'Concat /model.4/08_Concat' });
@@ -126,11 +127,11 @@ test('options that do not apply are not there, and what is chosen is in the addr
   await more.locator('summary').click();
   expect(await boxes()).toContain('For the deep learning accelerator');
   await page.getByLabel('Precision').selectOption('float8e4m3fn');
-  await whenIdle(page);
+  await whenPlanned(page);
   expect(await boxes()).not.toContain('For the deep learning accelerator');
   expect(await page.locator('.table-box tbody td:nth-child(3)').allInnerTexts()).toContain('float8');
   await page.getByLabel('As ModelOpt').check();
-  await whenIdle(page);
+  await whenPlanned(page);
   expect(await lead(page)).toContain('for TensorRT, as ModelOpt does it');
   expect(await boxes()).not.toContain('Weights per channel');
   const { hash } = new URL(page.url());
@@ -156,14 +157,14 @@ describe('patterns', () => {
     await page.keyboard.type('v');
     await preview.filter({ hasText: /^3\snodes: \/model.4\/01_Conv, / }).waitFor();
     await page.keyboard.press('Enter');
-    await whenIdle(page);
+    await whenPlanned(page);
     const row = page.locator('.patterns li');
     expect(await row.innerText()).toMatch(/Exclude\s+op:Conv[\s\S]+3\snodes: \/model.4\/01_Conv/);
     await showInputs(page);
     expect(await inputRow(page, '/model.4/05_Conv')).toContain('excluded');
     await page.getByRole('button', { name: 'Take away the exclude pattern op:Conv' }).focus();
     await page.keyboard.press('Enter');
-    await whenIdle(page);
+    await whenPlanned(page);
     expect(await lead(page)).toContain('6 of 9');
     expect(bench.complaints).toEqual([]);
     await page.context().close();

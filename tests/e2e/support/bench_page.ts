@@ -97,6 +97,13 @@ export async function whenStep(page: Page, step: string, state: string): Promise
   await page.waitForSelector(`[data-step="${step}"][data-state="${state}"]`, { state: 'attached' });
 }
 
+/** After an option was changed: until its plan is there and shown. The rows are those of the plan before until then. */
+export async function whenPlanned(page: Page): Promise<void> {
+  await whenStep(page, 'plan', 'done');
+  await page.waitForSelector('main [aria-busy="true"]', { state: 'detached' });
+  await whenIdle(page);
+}
+
 /** Drops files on the middle of the window, as a hand would: enter, over, drop. */
 export async function drop(page: Page, files: readonly DropFile[]): Promise<void> {
   const packed = files.map(({ name, bytes }) => ({ name, base64: Buffer.from(bytes).toString('base64') }));

@@ -92,6 +92,10 @@ export const planKey = computed(() => {
   const sent = JSON.stringify(planOptions(options.value));
   return `${session.value?.revision ?? 0}|${sent}|${shapeSamples.value?.revision ?? ''}`;
 });
+/** False while the plan of the current options is still being made: what is shown then is the one before. */
+export const planFresh = computed(() => plan.value !== null && plan.value.key === planKey.value);
+/** While another plan is on its way. Where none can be made, nothing is. */
+export const planning = computed(() => plan.value !== null && !planFresh.value);
 export const encodingsKey = computed(() => `${planKey.value}|${samples.value?.revision ?? 0}`);
 
 export const states = computed(() =>

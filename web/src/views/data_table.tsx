@@ -41,6 +41,8 @@ interface Props<Row> {
   empty?: string;
   /** More columns than fit: the box scrolls sideways, and the names stay in sight. */
   minWidth?: string;
+  /** The rows are still those from before a change. */
+  busy?: boolean;
   label: string;
 }
 
@@ -138,6 +140,7 @@ export function DataTable<Row>(props: Props<Row>): VNode {
       onScroll={onScroll}
       {...kReachable}
       aria-label={props.label}
+      aria-busy={props.busy}
     >
       <table aria-rowcount={items.length + 1} style={{ minWidth: props.minWidth }}>
         <caption>

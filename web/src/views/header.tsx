@@ -2,7 +2,17 @@
 import type { VNode } from 'preact';
 import { runAll } from '../actions/run';
 import { Mark } from '../pictures/mark';
-import { encodings, encodingsKey, job, ranking, samples, session, states, step } from '../state/store';
+import {
+  encodings,
+  encodingsKey,
+  job,
+  planning,
+  ranking,
+  samples,
+  session,
+  states,
+  step,
+} from '../state/store';
 import { chooseTheme, kThemes, type Theme, theme } from '../state/theme';
 import { bytes, counted, printable } from '../text/format';
 import { OpenButton } from './open_button';
@@ -41,7 +51,7 @@ function RunButton(): VNode | null {
     else void runAll();
   };
   return (
-    <button type="button" class="primary" title={hint} onClick={go}>
+    <button type="button" class="primary" title={hint} disabled={planning.value} onClick={go}>
       {label}
     </button>
   );

@@ -2,7 +2,7 @@
 import { batch } from '@preact/signals';
 import type { VNode } from 'preact';
 import { byRule, type InputRow, inputRows } from '../state/plan_rows';
-import { selected, selectedInput } from '../state/store';
+import { planning, selected, selectedInput } from '../state/store';
 import { counted, printable } from '../text/format';
 import { partitionText } from '../text/plan_words';
 import { type Column, DataTable } from './data_table';
@@ -87,6 +87,7 @@ export function InputsTable({
       caption={`${counted(rows.length, 'node input')} in the order of the graph`}
       columns={kColumns}
       items={items}
+      busy={planning.value}
       minWidth="89rem"
       keyOf={(row) => String(row.at)}
       selectedKey={chosen === null ? null : String(chosen.at)}

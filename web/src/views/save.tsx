@@ -4,7 +4,17 @@ import { bench } from '../actions/context';
 import { outputName, quantize } from '../actions/save';
 import { download } from '../exports/download';
 import type { Prediction, Saved } from '../state/saved';
-import { encodings, encodingsKey, job, plan, ranking, saved, session, states } from '../state/store';
+import {
+  encodings,
+  encodingsKey,
+  job,
+  plan,
+  planFresh,
+  ranking,
+  saved,
+  session,
+  states,
+} from '../state/store';
 import { bytes, count, counted, decibel, percent, printable } from '../text/format';
 import { RandomWarning } from './calibrate';
 import { Warnings } from './messages';
@@ -206,7 +216,7 @@ function Files({ made }: { made: Saved | null }): VNode {
 export function SaveView(): VNode {
   const made = saved.value?.value ?? null;
   const state = states.value.save;
-  const ready = encodings.value !== null && encodings.value.key === encodingsKey.value && job.value === null;
+  const ready = planFresh.value && encodings.value?.key === encodingsKey.value && job.value === null;
   return (
     <section class="view" aria-labelledby="view-title">
       <div class="view-head">

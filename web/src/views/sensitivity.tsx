@@ -7,7 +7,17 @@ import { download } from '../exports/download';
 import { rankingSvg } from '../exports/picture_file';
 import { type Entry, entriesOf } from '../pictures/ranking_layout';
 import type { Order, Presentation } from '../state/address';
-import { job, order, presentation, ranking, rowSites, selected, session, states } from '../state/store';
+import {
+  job,
+  order,
+  planFresh,
+  presentation,
+  ranking,
+  rowSites,
+  selected,
+  session,
+  states,
+} from '../state/store';
 import { counted, decibelFigure, printable } from '../text/format';
 import { RandomWarning } from './calibrate';
 import { type Column, DataTable, type Sort } from './data_table';
@@ -196,7 +206,8 @@ function captionText(): string {
 
 function Head(): VNode {
   const state = states.value.sensitivity;
-  const canRun = states.value.calibrate === 'done' && job.value === null && state !== 'done';
+  const canRun =
+    planFresh.value && states.value.calibrate === 'done' && job.value === null && state !== 'done';
   return (
     <div class="view-head">
       <ViewTitle>Sensitivity</ViewTitle>

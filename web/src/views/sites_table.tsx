@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import type { Site } from '../package';
 import { byRule, scaleGroups } from '../state/plan_rows';
-import { selected } from '../state/store';
+import { planning, selected } from '../state/store';
 import { counted, printable } from '../text/format';
 import { concatText, granularityText, sharingText } from '../text/plan_words';
 import { type Column, DataTable } from './data_table';
@@ -88,6 +88,7 @@ export function SitesTable({
       caption={`${counted(rows.length, 'tensor')} in the order of the graph`}
       columns={columns()}
       items={items}
+      busy={planning.value}
       {...(scaleGroups.value.size > 0 && { minWidth: '66rem' })}
       keyOf={(site) => site.tensor}
       selectedKey={selected.value}
