@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,9 +53,9 @@ Float8Scale float8_scale_of(const Plan& plan);
 Result<Encoding> activation_encoding(const Site& site, const MinMax& range,
                                      Float8Scale float8 = Float8Scale::kWholeRange);
 
-// The encoding of a weight site, from the weight's own values (one pass). Errors: kNonFinite with the tensor
-// and the index of the first NaN or infinity; kUnsupportedType; kInvalidPolicy for an axis that the weight
-// doesn't have.
+// The encoding of a weight site, or of an activation that is a constant, from its own values (one pass).
+// Errors: kNonFinite with the tensor and the index of the first NaN or infinity; kUnsupportedType;
+// kInvalidPolicy for an axis that the weight doesn't have.
 Result<Encoding> weight_encoding(const Model& model, const Site& site,
                                  Float8Scale float8 = Float8Scale::kWholeRange);
 
@@ -63,13 +64,19 @@ Result<Encoding> weight_encoding(const Model& model, const Site& site,
 // bias in float and says so; see complete_encodings).
 Result<Encoding> bias_encoding(const Model& model, const Site& site, const Encodings& encodings);
 
-// Completes `encodings` (which holds the activations) with weights and biases of every quantized site of
-// `plan`, replacing older ones of theirs, and puts them in site order; entries of sites that are not
-// quantized are dropped. The members of a scale group get the scale of the union of their ranges, and keep
-// their own range in min and max. A bias whose codes would overflow becomes unquantized in `plan`, in its
-// site and its inputs, with the reason. Errors: as above; kInvalidState for an activation without an
-// encoding.
+// Completes `encodings` (which holds the activations) with weights, biases and constant activations of every
+// quantized site of `plan`, replacing older ones of theirs, and puts them in site order; entries of sites
+// that are not quantized are dropped. The members of a scale group get the scale of the union of their
+// ranges, and keep their own range in min and max. A bias whose codes would overflow becomes unquantized in
+// `plan`, in its site and its inputs, with the reason. Errors: as above; kInvalidState for an activation
+// without an encoding.
 Result<void> complete_encodings(const Model& model, Plan& plan, Encodings& encodings);
+
+// The float model with the values that the plan's quantized weights have in a simulation, made from their own
+// ranges: what the activations of a plan for target aimet are observed on, as AIMET does. For other targets
+// it is the model itself. Errors: as weight_encoding and check_plan.
+Result<std::shared_ptr<const Model>> observed_model(const std::shared_ptr<const Model>& model,
+                                                    const Plan& plan);
 
 // What sharing a scale costs one member of a scale group.
 struct BranchGrowth {

@@ -3,7 +3,7 @@
 // survives an opset conversion.
 //
 // Order of sites (contract): graph inputs, then for each node in graph order its inputs, then its outputs;
-// each tensor at its first appearance.
+// each tensor at its first appearance. On target aimet all parameters come first, in node order.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "halftone/aimet_config.h"
+#include "halftone/aimet_grid.h"
 #include "halftone/model.h"
 #include "halftone/number_format.h"
 #include "halftone/quant_params.h"
@@ -22,7 +24,7 @@ namespace halftone {
 
 enum class Role : std::uint8_t { kActivation, kWeight, kBias };
 enum class Granularity : std::uint8_t { kTensor, kChannel, kBlock };
-enum class Target : std::uint8_t { kOnnxRuntime, kTensorRT };  // later: kAimet, kWeightOnly
+enum class Target : std::uint8_t { kOnnxRuntime, kTensorRT, kAimet };  // later: kWeightOnly
 
 std::string_view role_name(Role role);                // "activation" …
 std::string_view granularity_name(Granularity unit);  // "tensor" …
@@ -45,6 +47,8 @@ struct BiasOf {
 
 struct Site {
   std::string tensor;
+  // On target aimet a constant that is no parameter of its reader is an activation too ("static"): stored and
+  // simulated like a weight, with an activation's format and its range from its own values.
   Role role = Role::kActivation;
   bool quantized = false;
   NumberFormat format = NumberFormat::kUint8;
@@ -59,6 +63,7 @@ struct Site {
   std::optional<ValueRange> fixed_range;
   // The model's output of this name comes out of the DequantizeLinear; false: it stays what its node makes.
   bool serves_output = false;
+  std::optional<AimetGrid> aimet;   // set: its scale follows AIMET's formula (target aimet)
   std::string rule;                 // snake_case name of the rule that decided
   std::string why;                  // one sentence: the decision, and for "not" what would have
                                     // to differ
@@ -82,13 +87,13 @@ struct InputDecision {
 // An option that is left unset is the target's default, which the plan's own options say.
 struct PlanOptions {
   Target target = Target::kOnnxRuntime;
-  // The peer whose answers, faults included, are wanted: "modelopt" on target tensorrt.
+  // The peer whose answers, faults included, are wanted: "modelopt" on target tensorrt, "aimet" on aimet.
   std::optional<std::string> match;
-  // onnxruntime: activations int8, uint8 (default), int16, uint16; weights int8 (default), uint8, int16,
-  // uint16, int4, uint4. tensorrt: both int8 (default), or both float8e4m3fn.
+  // onnxruntime, aimet: activations int8, uint8 (default), int16, uint16; weights int8 (default), uint8,
+  // int16, uint16, int4, uint4. tensorrt: both int8 (default), or both float8e4m3fn.
   std::optional<NumberFormat> activations;
   std::optional<NumberFormat> weights;
-  // onnxruntime: false by default. tensorrt: always true.
+  // onnxruntime: false by default. tensorrt: always true. aimet: what the configuration's defaults say.
   std::optional<bool> activations_symmetric;
   bool per_channel = true;
   // Patterns over node names (labels), tensor names and operator types: exact name, "glob:…", "re:…"
@@ -97,6 +102,8 @@ struct PlanOptions {
   // then, and "op:…" adds its operator to those that may be quantized.
   std::vector<std::string> include;
   std::vector<std::string> exclude;
+
+  std::optional<AimetConfig> config;  // target aimet: in place of the default one
 
   // The rest is for target tensorrt.
   bool dla = false;            // int8 for the deep learning accelerator: every operator, no speed rules
@@ -133,6 +140,10 @@ Result<Plan> make_plan(const Model& model, const PlanOptions& options);
 // that `options.sample_shapes` lacks: run one sample with them as outputs (graph inputs: take the sample's
 // shapes) and plan with what comes out. Sorted by tensor order; empty for targets that don't ask.
 std::vector<std::string> shapes_to_measure(const Model& model, const PlanOptions& options);
+
+// The grid of a tensor that isn't a site but is observed with these options. nullopt on targets other than
+// aimet.
+std::optional<AimetGrid> aimet_grid_of(const PlanOptions& options);
 
 // Checks an edited or loaded plan against a model: every tensor, node and axis exists and fits. Errors:
 // kInvalidPolicy.
