@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calibrate/bias_fit.h"
+#include "calibrate/encoding_completion.h"
 #include "calibrate/scale_groups.h"
 
 namespace halftone {
@@ -34,15 +35,19 @@ void leave_in_float(Site& site, const Error& error, const InputRows& rows) {
   }
 }
 
+Result<void> check_activations(const Plan& plan, const Encodings& encodings) {
+  for (const Site& site : plan.sites) {
+    if (!site.quantized || site.role != Role::kActivation || encodings.find(site.tensor) != nullptr) continue;
+    return Error{ErrorCode::kInvalidState,
+                 "The tensor \"" + printable(site.tensor) + "\" is to be quantized but has no range.",
+                 printable(site.tensor), "Calibrate with this plan first."};
+  }
+  return {};
+}
+
 Result<void> add_weights(const Model& model, const Plan& plan, Encodings& encodings) {
   for (const Site& site : plan.sites) {
-    if (!site.quantized) continue;
-    if (site.role == Role::kActivation && encodings.find(site.tensor) == nullptr) {
-      return Error{ErrorCode::kInvalidState,
-                   "The tensor \"" + printable(site.tensor) + "\" is to be quantized but has no range.",
-                   printable(site.tensor), "Calibrate with this plan first."};
-    }
-    if (site.role != Role::kWeight) continue;
+    if (!site.quantized || site.role != Role::kWeight) continue;
     Result<Encoding> encoding = weight_encoding(model, site, float8_scale_of(plan));
     if (!encoding.ok()) return encoding.error();
     encodings.set(site.tensor, std::move(encoding).value());
@@ -69,9 +74,15 @@ Encodings in_site_order(const Plan& plan, const Encodings& encodings) {
 }  // namespace
 
 Result<void> complete_encodings(const Model& model, Plan& plan, Encodings& encodings) {
-  Result<void> added = add_weights(model, plan, encodings);
-  if (added.ok()) added = share_group_scales(plan, encodings);
-  if (!added.ok()) return added;
+  Result<void> added = check_activations(plan, encodings);
+  if (added.ok()) added = add_weights(model, plan, encodings);
+  return added.ok() ? finish_encodings(model, plan, encodings) : added;
+}
+
+Result<void> finish_encodings(const Model& model, Plan& plan, Encodings& encodings) {
+  Result<void> shared = check_activations(plan, encodings);
+  if (shared.ok()) shared = share_group_scales(plan, encodings);
+  if (!shared.ok()) return shared;
   InputRows rows;
   for (Site& site : plan.sites) {
     if (!site.quantized || site.role != Role::kBias) continue;
