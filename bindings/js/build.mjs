@@ -5,6 +5,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { reportScript } from './report_script.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -51,6 +52,7 @@ async function buildClient() {
     format: 'esm',
     platform: 'browser',
     minify: false,
+    plugins: [reportScript],
     banner: { js: packageFiles },
   });
 }
@@ -98,6 +100,7 @@ async function buildCli() {
     format: 'esm',
     platform: 'node',
     minify: false,
+    plugins: [reportScript],
     banner: {
       // Bundled CommonJS packages ask for Node's own modules by require.
       js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",

@@ -29,6 +29,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'data_type.h': 'base',
   'result.h': 'base',
   'version.h': 'base',
+  'aimet_grid.h': 'numeric',
   'float_view.h': 'numeric',
   'number_format.h': 'numeric',
   'quant_grid.h': 'numeric',
@@ -39,6 +40,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'model.h': 'model',
   'subgraph.h': 'model',
   'writer.h': 'model',
+  'aimet_config.h': 'plan',
   'plan.h': 'plan',
   'print_stat.h': 'plan',
   'pattern_preview.h': 'plan',
@@ -46,7 +48,10 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'encoding.h': 'calibrate',
   'observer.h': 'calibrate',
   'tensor_report.h': 'calibrate',
+  'groups.h': 'sensitivity',
+  'metric.h': 'sensitivity',
   'sensitivity.h': 'sensitivity',
+  'sensitivity_results.h': 'sensitivity',
   'sweep_cuts.h': 'sensitivity',
   'exchange.h': 'exchange',
 };
@@ -140,8 +145,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   samples: ['platform', 'shared'],
   worker: ['runner', 'platform', 'shared'],
   client: ['samples', 'platform', 'shared'],
-  index: ['client', 'samples', 'shared'],
-  cli: ['index', 'client', 'samples', 'shared'],
+  report: ['shared'],
+  index: ['client', 'report', 'samples', 'shared'],
+  cli: ['index', 'client', 'report', 'samples', 'shared'],
 };
 
 /** Vocabulary, not behaviour: every folder may name these. */

@@ -1,6 +1,7 @@
 // What ./run alone does: the whole way on the bundled text direction model, printed for people, then the page.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { reportHtml } from '../report/report_html.js';
 import { type ImageOptions, openPaths, readSamples } from '../samples/index.js';
 import { HalftoneError } from '../shared/errors.js';
 import { jsonFile } from '../shared/result_files.js';
@@ -19,7 +20,6 @@ import { checkoutFolder } from './package_files.js';
 import { sitesText } from './plan.js';
 import { agreementText, type Classifier, type Prediction, percent, predictBoth } from './predictions.js';
 import { modelStem, reportText } from './quantize.js';
-import { reportPage } from './report.js';
 import { rankingTable } from './sensitivity.js';
 import { serve } from './serve.js';
 import { printable, sizeText, table } from './terminal.js';
@@ -85,7 +85,17 @@ async function runSample(
   const predictions = await predictBoth(model, quantized, samples, sample.prediction, work.call);
   work.say(`${predictionsText(predictions)}\n`);
   const { title, description } = sample;
-  const page = reportPage({ title, description, summary, plan, samples, results, report, predictions });
+  const page = reportHtml({
+    title,
+    description,
+    summary,
+    plan,
+    encodings,
+    results,
+    quantized: report,
+    predictions,
+    warnings: samples.warnings,
+  });
   await writeAll(checkout, { output, model: written.model, plan, encodings, results, page }, work);
 }
 

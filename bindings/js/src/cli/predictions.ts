@@ -1,18 +1,9 @@
 // What a classifier says before and after, sample by sample.
+import type { ReportPrediction } from '../report/report_data.js';
 import type { Model, SampleSet } from '../types.js';
 
-export interface Answer {
-  label: string;
-  /** Of the label, 0 to 1. */
-  probability: number;
-}
-
-export interface Prediction {
-  sample: string;
-  float: Answer;
-  quantized: Answer;
-  agree: boolean;
-}
+export type Prediction = ReportPrediction;
+type Answer = ReportPrediction['float'];
 
 export interface Classifier {
   output: string;

@@ -1,5 +1,6 @@
 // halftone quantize: a plan, ranges from samples, and the model with Q/DQ pairs.
 import { basename, extname } from 'node:path';
+import { changeTexts } from '../shared/change_texts.js';
 import { jsonFile } from '../shared/result_files.js';
 import type { ConcatGroup, Model, QuantizeReport, SampleSet } from '../types.js';
 import type {
@@ -121,19 +122,4 @@ function groupText({ group, branches }: ConcatGroup): string {
     growth === null || growth < 1.005 ? tensor : `${tensor} (${growth.toFixed(2)} times coarser)`,
   );
   return printable(`shared by ${members.join(', ')} in group ${group}`);
-}
-
-/** Changes of the same kind as one line: a model has hundreds of weights. */
-export function changeTexts({ changes }: QuantizeReport): string[] {
-  const places = new Map<string, string[]>();
-  for (const { what, where } of changes) {
-    const known = places.get(what);
-    if (known === undefined) places.set(what, [where]);
-    else known.push(where);
-  }
-  return [...places].map(([what, where]) => {
-    const sentence = what.replace(/\.$/, '');
-    if (where.length === 1) return printable(where[0] === '' ? `${sentence}.` : `${sentence} (${where[0]}).`);
-    return printable(`${sentence} (${where.length} places).`);
-  });
 }

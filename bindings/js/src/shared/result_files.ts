@@ -16,10 +16,25 @@ export function jsonFile(value: unknown): string {
   return `${JSON.stringify(value, null, 2).replace(UNSAFE, escaped)}\n`;
 }
 
-/** Columns rank, name, score (dB, empty if it isn't a number). Names that a spreadsheet would run are quoted with an apostrophe. */
-export function sensitivityCsv(results: SensitivityResults): string {
-  const rows = results.ranking.map(({ rank, name, score }) => `${rank},${csvText(name)},${score ?? ''}`);
-  return `${['rank,name,score', ...rows].join('\r\n')}\r\n`;
+/** Columns rank, name, score (as in the file, empty if it isn't a number), its 95 % interval, the samples it is of, and detail. */
+export function sensitivityCsv({ ranking, halftone }: SensitivityResults): string {
+  const rows = ranking.map(({ rank, name, score, detail }, i) => {
+    const [low, high] = halftone?.interval?.[i] ?? [null, null];
+    const samples = halftone?.samples_used?.[i] ?? halftone?.samples ?? null;
+    return [rank, name, score, low, high, samples, detail ?? ''];
+  });
+  return csvFile(['rank', 'name', 'score', 'low', 'high', 'samples', 'detail'], rows);
+}
+
+/** Names that a spreadsheet would run are quoted with an apostrophe; what is no number is empty. */
+export function csvFile(
+  columns: readonly string[],
+  rows: readonly (readonly (string | number | null)[])[],
+): string {
+  const cell = (value: string | number | null) =>
+    typeof value === 'string' ? csvText(value) : (value ?? '');
+  const lines = [columns.join(','), ...rows.map((row) => row.map(cell).join(','))];
+  return `${lines.join('\r\n')}\r\n`;
 }
 
 function csvText(name: string): string {

@@ -1,0 +1,108 @@
+// The ranking as the pictures need it: who each row is, how much it loses, and where it stands in both orders.
+import { bestScore, metricTitle } from '../shared/metric_text.js';
+import type { SensitivityResults, Site } from '../types.js';
+import type { ReportData } from './report_data.js';
+
+export interface RankingRow {
+  rank: number;
+  name: string;
+  score: number | null;
+  interval: [number, number] | null;
+  detail: string;
+  samples: number | null;
+  /** "weight" or "activation"; empty for groups. */
+  role: string;
+  /** The operators that make or read the tensor, or are the group; empty if the report doesn't know. */
+  ops: string[];
+  /** Position in graph order, from 0; null if neither the results nor a plan tell. */
+  order: number | null;
+  /** 0 for none to 1 for the worst score of the ranking. */
+  loss: number;
+}
+
+export function higherIsWorse(results: SensitivityResults): boolean {
+  return results.halftone?.higher_is_worse === true;
+}
+
+export function metricOf(results: SensitivityResults): string {
+  return results.halftone?.metric ?? '';
+}
+
+/** "PSNR", "top-10 logit PSNR", …; "score" for a file that doesn't say. */
+export function scoreTitle({ halftone }: SensitivityResults): string {
+  return metricTitle({ metric: halftone?.metric ?? '', ...(halftone?.k !== undefined && { k: halftone.k }) });
+}
+
+export function rankingRows({
+  results,
+  plan,
+  graph,
+}: Pick<ReportData, 'results' | 'plan' | 'graph'>): RankingRow[] {
+  const { ranking, halftone } = results;
+  const sites = new Map(plan?.sites.map((site, i) => [site.tensor, { site, order: i }]));
+  const ops = operatorsOf(plan?.sites ?? [], { graph, plan });
+  const loss = lossScale(results);
+  return ranking.map(({ rank, name, score, detail }, i) => {
+    const known = isQuantizerRun(results) ? sites.get(name) : undefined;
+    return {
+      rank,
+      name,
+      score,
+      interval: halftone?.interval?.[i] ?? null,
+      detail: detail ?? '',
+      samples: halftone?.samples_used?.[i] ?? halftone?.samples ?? null,
+      role: known?.site.role ?? '',
+      ops: [...(ops.get(name) ?? [])],
+      order: halftone?.order?.[i] ?? known?.order ?? null,
+      loss: loss(score),
+    };
+  });
+}
+
+/** AIMET's own files have rows for quantizers, too, if their names are tensors. */
+export function isQuantizerRun({ halftone }: SensitivityResults): boolean {
+  return (halftone?.by ?? 'quantizer') === 'quantizer' || halftone?.by === '';
+}
+
+/** The share of the worst row's loss, counted from the score of no loss, or from the ranking's best where there is none. */
+export function lossScale(results: SensitivityResults): (score: number | null) => number {
+  const scores = results.ranking.flatMap(({ score }) => (score === null ? [] : [score]));
+  const sign = higherIsWorse(results) ? 1 : -1;
+  const losses = scores.map((score) => sign * score);
+  const least = losses.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const none = bestScore(metricOf(results));
+  const zero = none === null ? least : Math.min(sign * none, least);
+  const worst = losses.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) - zero;
+  return (score) => (score === null ? 1 : worst > 0 ? (sign * score - zero) / worst : 0);
+}
+
+/** Operators by tensor, by node and by themselves, so that rows of any grouping can be found by operator. */
+function operatorsOf(
+  sites: readonly Site[],
+  { graph, plan }: Pick<ReportData, 'graph' | 'plan'>,
+): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  const add = (key: string, op: string) => {
+    const ops = found.get(key);
+    if (ops === undefined) found.set(key, new Set([op]));
+    else ops.add(op);
+  };
+  const opOf = new Map<string, string>();
+  for (const { label, op, outputs } of graph?.nodes ?? []) {
+    opOf.set(label, op);
+    for (const output of outputs) add(output, op);
+  }
+  for (const { node, op } of plan?.inputs ?? []) opOf.set(node, op);
+  for (const { tensor, role, consumers } of sites) {
+    if (role === 'activation' && found.has(tensor)) continue;
+    for (const [node] of consumers) {
+      const op = opOf.get(node);
+      if (op !== undefined) add(tensor, op);
+    }
+  }
+  for (const [node, op] of opOf) {
+    add(node, op);
+    add(op, op);
+  }
+  return found;
+}
