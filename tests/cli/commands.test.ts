@@ -41,7 +41,7 @@ describe('the command line itself', () => {
     expect(await run(['--version'])).toMatchObject({ status: 0, out: '0.1.0\n', err: '' });
     const help = await run(['--help']);
     expect(help.status).toBe(0);
-    for (const command of ['inspect', 'plan', 'quantize', 'sensitivity', 'compare', 'serve', 'demo'])
+    for (const command of ['inspect', 'plan', 'quantize', 'sensitivity', 'merge', 'diff', 'report', 'serve'])
       expect(help.out).toContain(`\n  ${command}`);
     expect((await run(['quantize', '--help'])).out).toContain('--random-data <n>');
   });
@@ -73,14 +73,6 @@ describe('the command line itself', () => {
     [
       ['plan', 'net.onnx', '--target', 'toaster'],
       "halftone: --target can't be toaster. Use onnxruntime or tensorrt.\n",
-    ],
-    [
-      ['sensitivity', 'net.onnx', '--shard', '1/4'],
-      'halftone: --shard is not in this version. Run without it.\n',
-    ],
-    [
-      ['sensitivity', 'net.onnx', '--metric', 'kl'],
-      'halftone: --metric kl is not in this version. Use psnr.\n',
     ],
     [
       ['quantize', 'net.onnx', '--method', 'entropy'],
@@ -359,14 +351,17 @@ describe('sensitivity', () => {
     expect(json.out).toBe(readFileSync('s.json', 'utf8'));
     expect(JSON.parse(json.out).ranking[0]).toEqual({ rank: 1, name: 'w\u001b[31m<b>', score: 40.125 });
     expectPlainText(json.out);
-    expect(json.fake.calls).toContain('sensitivity output');
+    expect(json.fake.calls).toContain('sensitivity {"by":"quantizer","metric":"psnr","score":["output"]}');
   });
 
   it('keeps what is complete when it is stopped, says where, and ends with 130', async () => {
     const { status, err } = await run(['sensitivity', 'net.onnx', '--samples', 'x.npy', '-o', 's.json'], {
       stopAfter: 1,
     });
-    expect([status, err]).toEqual([130, 'halftone: Stopped: 1 of 2 rows are saved in s.json.\n']);
+    expect([status, err]).toEqual([
+      130,
+      'halftone: Stopped: 1 of 2 rows are saved in s.json. Go on with --resume s.json.\n',
+    ]);
     const saved = JSON.parse(readFileSync('s.json', 'utf8'));
     expect(saved.ranking).toHaveLength(1);
     expect(saved.halftone.warnings[0]).toEqual({

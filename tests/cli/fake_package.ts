@@ -97,7 +97,7 @@ const ENCODINGS: Encodings = {
   encodings: { x: { format: 'uint8', scale: [0.1], zero_point: [0], axis: null, min: [0], max: [25.5] } },
 };
 
-function results(rows: SensitivityRow[], samples: SampleSet): SensitivityResults {
+function results(rows: SensitivityRow[], samples: SampleSet, partial = false): SensitivityResults {
   return {
     ranking: rows.map(({ name, score }, i) => ({ rank: i + 1, name, score })),
     halftone: {
@@ -110,7 +110,8 @@ function results(rows: SensitivityRow[], samples: SampleSet): SensitivityResults
       scored: ['z'],
       samples: samples.count,
       by: 'quantizer',
-      interval: [],
+      interval: rows.map(({ interval }) => interval),
+      ...(partial && { order: rows.map(({ order }) => order), groups: 2, partial: true }),
       skipped: [],
       warnings: samples.warnings,
     },
@@ -118,8 +119,16 @@ function results(rows: SensitivityRow[], samples: SampleSet): SensitivityResults
 }
 
 const ROWS: SensitivityRow[] = [
-  { name: SITES[1]!.tensor, score: 40.125, role: 'weight', order: 1 },
-  { name: 'x', score: 60, role: 'activation', order: 0 },
+  {
+    name: SITES[1]!.tensor,
+    score: 40.125,
+    role: 'weight',
+    order: 1,
+    sites: [SITES[1]!.tensor],
+    interval: [39.5, 41],
+    samples: 3,
+  },
+  { name: 'x', score: 60, role: 'activation', order: 0, sites: ['x'], interval: [58, 62], samples: 3 },
 ];
 
 export interface Fake {
@@ -128,6 +137,8 @@ export interface Fake {
   samples?: SampleSet;
   /** Stops the sensitivity run after this many rows, as Ctrl-C does. */
   stopAfter?: number;
+  /** Thrown when results are joined. */
+  mergeError?: Error;
   /** Thrown when a model is opened. */
   openError?: Error;
   closed: boolean;
@@ -159,13 +170,14 @@ function fakeModel(fake: Fake): Model {
       return { ...ENCODINGS, samples: samples.count };
     },
     sensitivity: (_plan, _encodings, samples, options) => {
-      fake.calls.push(`sensitivity ${options?.score ?? ''}`);
+      const { signal: _signal, onProgress: _onProgress, ...asked } = options ?? {};
+      fake.calls.push(`sensitivity ${JSON.stringify(asked)}`);
       return {
         results: async () => {
           if (fake.stopAfter !== undefined) throw new HalftoneError('cancelled', 'Cancelled.');
           return results(ROWS, samples);
         },
-        partial: async () => results(ROWS.slice(0, fake.stopAfter), samples),
+        partial: async () => results(ROWS.slice(0, fake.stopAfter), samples, true),
         [Symbol.asyncIterator]: async function* () {
           yield* ROWS;
         },
@@ -189,6 +201,13 @@ function fakeModel(fake: Fake): Model {
       };
       return { model: new Blob(['the quantized model']), report };
     },
+    graph: async () => ({
+      inputs: ['x'],
+      outputs: ['z'],
+      nodes: [{ label: 'conv', op: 'Conv', inputs: ['x', SITES[1]!.tensor], outputs: ['y'] }],
+      constants: [SITES[1]!.tensor],
+    }),
+    propagation: async () => [{ tensor: 'y', node: 'conv', op: 'Conv', psnr: 51.5, sqnr: 44.25, mse: 0.001 }],
     score: async () => ({ simulated: 31.5, fused: 30.25, scored: ['z'], warnings: [] }),
     close: async () => {},
   };
@@ -211,6 +230,31 @@ export async function run(args: string[], options: Partial<Fake> & { tty?: boole
       if (fake.openError !== undefined) throw fake.openError;
       return fakeModel(fake);
     },
+    readResults: async (text) => {
+      const read = JSON.parse(text) as SensitivityResults;
+      if (read.ranking !== undefined) return read;
+      throw new HalftoneError('invalid_policy', 'There is no ranking.', { next: 'Write it again.' });
+    },
+    mergeResults: async (texts) => {
+      fake.calls.push(`merge ${texts.length}`);
+      if (fake.mergeError !== undefined) throw fake.mergeError;
+      return JSON.parse(texts[0]!);
+    },
+    compareResults: async (a, b) => ({
+      metric: 'psnr',
+      higher_is_worse: false,
+      both: a.ranking.map(({ name, score, rank }, i) => ({
+        name,
+        before: score,
+        after: b.ranking[i]!.score,
+        difference: b.ranking[i]!.score! - score!,
+        rank_before: rank,
+        rank_after: b.ranking[i]!.rank,
+      })),
+      only_before: [{ name: 'old\u0007', score: 1, rank: 3 }],
+      only_after: [],
+      warnings: [],
+    }),
     close: async () => {
       fake.closed = true;
     },

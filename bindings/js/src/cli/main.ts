@@ -2,23 +2,27 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { compareModels } from './compare.js';
 import { demo } from './demo.js';
+import { diffResults } from './diff.js';
 import { EXIT, reportFailure, UsageError } from './errors.js';
 import { inspect } from './inspect.js';
+import { merge } from './merge.js';
 import {
   addCalibrationOptions,
   addEngineOptions,
   addOutputOptions,
   addPlanOptions,
   addSampleOptions,
-  addScoreOptions,
+  addScoreOption,
 } from './options.js';
 import { plan } from './plan.js';
 import { quantize } from './quantize.js';
+import { report } from './report.js';
 import { sensitivity } from './sensitivity.js';
 import { serve } from './serve.js';
+import { addSweepOptions } from './sweep_options.js';
 import type { Context } from './work.js';
 
-const LATER = new Set(['merge', 'encode', 'decode', 'formats']);
+const LATER = new Set(['encode', 'decode', 'formats']);
 
 /** `args` are those after the program's name. Never throws; gives the exit status. */
 export async function main(args: readonly string[], context: Context): Promise<number> {
@@ -62,6 +66,7 @@ function commands(context: Context): Command {
     .configureOutput({ writeOut: (text) => context.terminal.out(text), writeErr: () => {} });
 
   addModelCommands(program, context);
+  addResultCommands(program, context);
   addPageCommands(program, context);
   return program;
 }
@@ -87,14 +92,14 @@ function addModelCommands(program: Command, context: Context): void {
     command('quantize <model>', 'write the model with Q/DQ pairs'),
     'default: NAME.qdq.onnx in this folder',
   );
-  addCalibrationOptions(addSampleOptions(addPlanOptions(addEngineOptions(quantizing))))
-    .option('--score <tensor>', 'what is scored: a tensor, or "output" for the graph outputs as they are')
-    .action((model, options) => quantize(model, options, context));
+  addScoreOption(
+    addCalibrationOptions(addSampleOptions(addPlanOptions(addEngineOptions(quantizing)))),
+  ).action((model, options) => quantize(model, options, context));
   const scoring = addOutputOptions(
-    command('sensitivity <model>', 'each quantizer alone, worst first'),
+    command('sensitivity <model>', 'each quantizer or group alone, worst first'),
     'write the results',
   );
-  addScoreOptions(addCalibrationOptions(addSampleOptions(addPlanOptions(addEngineOptions(scoring))))).action(
+  addSweepOptions(addCalibrationOptions(addSampleOptions(addPlanOptions(addEngineOptions(scoring))))).action(
     (model, options) => sensitivity(model, options, context),
   );
   const comparing = addOutputOptions(
@@ -104,6 +109,28 @@ function addModelCommands(program: Command, context: Context): void {
   addSampleOptions(addEngineOptions(comparing)).action((a, b, options) =>
     compareModels(a, b, options, context),
   );
+}
+
+function addResultCommands(program: Command, context: Context): void {
+  addOutputOptions(
+    add(program, 'merge <results...>', 'the shards of one sensitivity run, as one run would have made them'),
+    'write the results',
+  )
+    .option('--report <file>', 'write everything as one HTML file')
+    .option('--csv <file>', 'write the ranking as CSV')
+    .action((paths, options) => merge(paths, options, context));
+  addOutputOptions(
+    add(program, 'diff <a> <b>', 'two sensitivity results side by side: scores and ranks'),
+    'write JSON',
+  ).action((a, b, options) => diffResults(a, b, options, context));
+  add(program, 'report <results>', 'results of halftone or AIMET as one HTML file')
+    .requiredOption('-o, --output <file>', 'the HTML file')
+    .option('--force', 'replace an output that exists')
+    .option('--plan <file>', 'the plan that was scored')
+    .option('--encodings <file>', 'its ranges')
+    .option('--json', 'errors as JSON')
+    .option('--quiet', 'print nothing')
+    .action((results, options) => report(results, options, context));
 }
 
 function addPageCommands(program: Command, context: Context): void {

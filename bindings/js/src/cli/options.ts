@@ -52,16 +52,15 @@ export interface CalibrationChoice {
 }
 
 export interface ScoreChoice {
-  score?: string;
-  metric: string;
-  by: string;
+  /** Tensors, "output" or "output:N"; empty for the default choice. */
+  score: string[];
 }
 
 function collect(value: string, before: string[]): string[] {
   return [...before, value];
 }
 
-function whole(low: number, high: number): (text: string) => number {
+export function whole(low: number, high: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (text.trim() !== '' && Number.isInteger(value) && value >= low && value <= high) return value;
@@ -85,7 +84,7 @@ function imageSize(text: string): [number, number] {
 const numbers = (text: string) => text.split(',').map(finite);
 
 /** Values known from the plan of the project, with those that this version has. */
-function choice(
+export function choice(
   flags: string,
   description: string,
   now: readonly string[],
@@ -169,20 +168,13 @@ export function addCalibrationOptions(command: Command): Command {
     .option('--encodings <file>', 'use these encodings instead of calibrating');
 }
 
-export function addScoreOptions(command: Command): Command {
-  return command
-    .option('--score <tensor>', 'what is scored: a tensor, or "output" for the graph outputs as they are')
-    .addOption(
-      choice('--metric <name>', 'how it is scored', ['psnr'], ['topk-psnr', 'sqnr', 'cosine', 'kl']).default(
-        'psnr',
-      ),
-    )
-    .addOption(choice('--by <unit>', 'what is scored alone', ['quantizer'], ['layer']).default('quantizer'))
-    .addOption(new Option('--shard <i/n>').argParser(refuseShard).hideHelp());
-}
-
-function refuseShard(): never {
-  throw new UsageError('--shard is not in this version.', 'Run without it.');
+export function addScoreOption(command: Command): Command {
+  return command.option(
+    '--score <tensor>',
+    'what is scored: a tensor, "output" or "output:N" for graph outputs as they are (repeatable: the worst counts)',
+    collect,
+    [],
+  );
 }
 
 export function planOptions(choice: PlanChoice): PlanOptions {

@@ -23,7 +23,7 @@ export type QuantizeCommand = OutputOptions &
   PlanChoice &
   SampleChoice &
   CalibrationChoice &
-  Pick<ScoreChoice, 'score'>;
+  ScoreChoice;
 
 /** "models/net.onnx" gives "net". */
 export function modelStem(path: string): string {
@@ -77,7 +77,7 @@ async function quantizeTo(
       ? null
       : await model.score(plan, encodings, samples, {
           ...work.call,
-          ...(options.score !== undefined && { score: options.score }),
+          ...(options.score.length > 0 && { score: options.score }),
         });
   if (external !== null && written.externalData !== undefined)
     await writeOutput(external, written.externalData);

@@ -1,60 +1,80 @@
-// halftone sensitivity: each quantizer alone, worst first. Ctrl-C keeps the rows that are in.
+// halftone sensitivity: each quantizer or group alone, worst first. Ctrl-C keeps the rows that are in.
+import { lossScale, rankingRows, scoreTitle } from '../report/ranking_rows.js';
+import type { ReportData } from '../report/report_data.js';
 import { asHalftoneError } from '../shared/errors.js';
+import { scoreText } from '../shared/metric_text.js';
 import { jsonFile } from '../shared/result_files.js';
-import type { Plan, SensitivityResults, SensitivityRun } from '../types.js';
+import type { Encodings, Model, Plan, SampleSet, SensitivityResults, SensitivityRun } from '../types.js';
 import { Interrupted } from './errors.js';
-import type {
-  CalibrationChoice,
-  EngineChoice,
-  OutputOptions,
-  PlanChoice,
-  SampleChoice,
-  ScoreChoice,
-} from './options.js';
-import { checkOutput, freeName, writeOutput } from './output_files.js';
+import type { CalibrationChoice, EngineChoice, PlanChoice, SampleChoice } from './options.js';
+import { freeName, writeOutput } from './output_files.js';
 import { modelStem } from './quantize.js';
-import { bar, decibels, sizeText, table } from './terminal.js';
+import { checkResultOutputs, type ResultOutputs, readResultsFile, writeResults } from './results_file.js';
+import { checkSweepChoice, type SweepChoice, sweepOptions } from './sweep_options.js';
+import { bar, printable, table } from './terminal.js';
 import { type Context, checkSampleChoice, type Work, withWork } from './work.js';
 
 const SHOWN = 20;
 const BAR_WIDTH = 16;
 
-export type SensitivityCommand = OutputOptions &
+export type SensitivityCommand = ResultOutputs &
   EngineChoice &
   PlanChoice &
   SampleChoice &
   CalibrationChoice &
-  ScoreChoice;
+  SweepChoice;
 
 export async function sensitivity(
   path: string,
   options: SensitivityCommand,
   context: Context,
 ): Promise<void> {
+  // Results to go on from may be replaced by those that come of it, with --force.
   const inputs = [path, options.plan, options.encodings].filter((input) => input !== undefined);
-  if (options.output !== undefined) checkOutput(options.output, inputs, options.force === true);
+  checkResultOutputs(options, inputs);
   checkSampleChoice(options);
+  checkSweepChoice(options);
   await withWork(context, options, async (work) => {
+    const resume = options.resume === undefined ? null : await readResultsFile(options.resume, work);
     const model = await work.openModel(path);
     const samples = await work.samples(model, options);
     const plan = await work.plan(model, options, samples);
     const encodings = await work.encodings(model, plan, samples, options);
-    const score = options.score === undefined ? {} : { score: options.score };
-    const run = model.sensitivity(plan, encodings, samples, { ...work.call, ...score });
-    const results = await resultsOrPartial(run, plan, path, options, work);
-    const json = jsonFile(results);
-    work.json(json);
-    work.say(resultsText(results, plan, options.verbose === true));
+    const run = model.sensitivity(plan, encodings, samples, {
+      ...work.call,
+      ...sweepOptions(options, resume),
+    });
+    const results = await resultsOrPartial(run, path, options, work);
+    work.json(jsonFile(results));
+    work.say(rankingText(results, plan, options.verbose === true));
     work.warn(results.halftone.warnings);
-    if (options.output === undefined) return;
-    const bytes = await writeOutput(options.output, json);
-    work.say(`\n${options.output}  ${sizeText(bytes)}\n`);
+    await writeResults(results, options, work, () =>
+      everything(model, plan, encodings, samples, results, work),
+    );
   });
+}
+
+/** What a report can show of a run; the error of each tensor takes one more pass over the samples. */
+async function everything(
+  model: Model,
+  plan: Plan,
+  encodings: Encodings,
+  samples: SampleSet,
+  results: SensitivityResults,
+  work: Work,
+): Promise<ReportData> {
+  return {
+    results,
+    plan,
+    encodings,
+    summary: await model.inspect(),
+    graph: await model.graph(),
+    propagation: await model.propagation(plan, encodings, samples, work.call),
+  };
 }
 
 async function resultsOrPartial(
   run: SensitivityRun,
-  plan: Plan,
   path: string,
   options: SensitivityCommand,
   work: Work,
@@ -63,23 +83,19 @@ async function resultsOrPartial(
     return await run.results();
   } catch (error) {
     if (asHalftoneError(error).code !== 'cancelled') throw error;
-    throw await savePartial(run, plan, path, options, work);
+    throw await savePartial(run, path, options, work);
   }
 }
 
 async function savePartial(
   run: SensitivityRun,
-  plan: Plan,
   path: string,
   options: SensitivityCommand,
   work: Work,
 ): Promise<Interrupted> {
   const results = await run.partial();
-  const total =
-    plan.sites.filter((site) => site.quantized && site.role !== 'bias').length -
-    results.halftone.skipped.length;
-  const rows = `${results.ranking.length} of ${total} rows`;
   if (results.ranking.length === 0) return new Interrupted('Stopped before the first row.');
+  const rows = `${results.ranking.length}${totalText(results)} rows`;
   const warning = { code: 'partial', message: `The run was stopped: ${rows} are ranked.`, where: '' };
   const json = jsonFile({
     ...results,
@@ -88,36 +104,64 @@ async function savePartial(
   const output = options.output ?? freeName(`${modelStem(path)}.sensitivity.partial`, '.json');
   await writeOutput(output, json);
   work.json(json);
-  return new Interrupted(`Stopped: ${rows} are saved in ${output}.`);
+  return new Interrupted(`Stopped: ${rows} are saved in ${output}. Go on with --resume ${output}.`);
 }
 
-/** The worst loss fills the bar; a score of 100 dB, no loss at all, is empty. */
-export function rankingTable(results: SensitivityResults, plan: Plan, rows: number): string {
-  const roles = new Map(plan.sites.map((site) => [site.tensor, site.role]));
-  const worst = 100 - (results.ranking[0]?.score ?? 0);
-  const shown = results.ranking.slice(0, rows).map(({ rank, name, score }) => {
-    const loss = score === null ? 1 : (100 - score) / (worst || 1);
-    return [String(rank), decibels(score), bar(loss, BAR_WIDTH), roles.get(name) ?? '', name];
-  });
+/** " of 108": this part's rows, if the results tell. */
+function totalText({ halftone: { groups, shard } }: SensitivityResults): string {
+  if (groups === undefined) return '';
+  if (shard === undefined) return ` of ${groups}`;
+  return ` of ${Math.max(0, Math.floor((groups - shard.index) / shard.count) + 1)}`;
+}
+
+/** The worst loss fills the bar; no loss at all is empty. */
+export function rankingTable(results: SensitivityResults, plan: Plan | null, rows: number): string {
+  const loss = lossScale(results);
+  const metric = results.halftone.metric;
+  const all = rankingRows({ results, ...(plan !== null && { plan }) });
+  const withRole = all.some((row) => row.role !== '');
+  const shown = all
+    .slice(0, rows)
+    .map(({ rank, name, score, role }) => [
+      String(rank),
+      scoreText(metric, score),
+      bar(loss(score), BAR_WIDTH),
+      ...(withRole ? [role] : []),
+      name,
+    ]);
   const columns = [
     { title: 'rank', right: true },
-    { title: 'PSNR', right: true },
+    { title: scoreTitle(results), right: true },
     { title: 'loss' },
-    { title: 'role' },
-    { title: 'quantizer' },
+    ...(withRole ? [{ title: 'role' }] : []),
+    {
+      title: (results.halftone.by || 'quantizer').startsWith('re:') ? 'group' : results.halftone.by || 'name',
+    },
   ];
   return table(columns, shown);
 }
 
-function resultsText(results: SensitivityResults, plan: Plan, verbose: boolean): string {
-  const { scored, samples, skipped } = results.halftone;
+export function rankingText(results: SensitivityResults, plan: Plan | null, verbose: boolean): string {
+  const { skipped } = results.halftone;
   const rows = verbose ? results.ranking.length : SHOWN;
   const more = results.ranking.length - rows;
+  const skips = verbose ? skipped : skipped.slice(0, SHOWN);
+  const unsaid = skipped.length - skips.length;
   const lines = [
-    `PSNR of ${scored.join(', ')} over ${samples} sample${samples === 1 ? '' : 's'}, one quantizer at a time, worst first\n`,
+    `${headText(results)}\n`,
     rankingTable(results, plan, rows),
     more > 0 ? `${more} more; --verbose shows them, --json and -o have everything.\n` : '',
-    ...skipped.map(({ name, why }) => `skipped ${name}: ${why}\n`),
+    ...skips.map(({ name, why }) => `skipped ${printable(name)}: ${printable(why)}\n`),
+    unsaid > 0 ? `${unsaid} more skipped; --verbose shows them.\n` : '',
   ];
   return lines.join('');
+}
+
+function headText(results: SensitivityResults): string {
+  const { scored, samples, by, sweep, shard } = results.halftone;
+  const one = by === 'quantizer' || by === '' ? 'one quantizer' : 'one group';
+  const what = sweep === 'disable' ? `all but ${one}` : `${one} at a time`;
+  const part = shard === undefined ? '' : `, shard ${shard.index} of ${shard.count}`;
+  const of = scored.length === 0 ? '' : ` of ${printable(scored.join(', '))}`;
+  return `${scoreTitle(results)}${of} over ${samples} sample${samples === 1 ? '' : 's'}, ${what}, worst first${part}`;
 }

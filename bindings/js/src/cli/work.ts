@@ -164,7 +164,7 @@ export async function withWork(
   }
 }
 
-function readJson<T>(path: string): T {
+export function readJson<T>(path: string): T {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

@@ -4,11 +4,12 @@ import { hardwareThreads, machineMemory } from '../platform/platform.js';
 import { startWorker, type WorkerScript } from '../platform/start_worker.js';
 import { cancelled, HalftoneError } from '../shared/errors.js';
 import { PROTOCOL, type RunnerName, type WireSource } from '../shared/protocol.js';
-import type { ByteSource, Model } from '../types.js';
+import type { ByteSource, Model, ResultsDifference, SensitivityResults } from '../types.js';
 import { type CallOptions, Connection } from './connection.js';
 import type { Engine, EngineInfo, EngineOptions, OpenOptions } from './engine_types.js';
 import { openModel } from './open.js';
 import { Pool } from './pool.js';
+import { compareResults, mergeResults, readResults } from './results_files.js';
 
 interface Greeting {
   version: string;
@@ -75,6 +76,18 @@ export class HalftoneEngine implements Engine {
   async prepare(): Promise<void> {
     await this.greeting();
     await this.pool.worker(0);
+  }
+
+  async readResults(text: string): Promise<SensitivityResults> {
+    return readResults(await this.models(), text);
+  }
+
+  async mergeResults(texts: readonly string[]): Promise<SensitivityResults> {
+    return mergeResults(await this.models(), texts);
+  }
+
+  async compareResults(a: SensitivityResults, b: SensitivityResults): Promise<ResultsDifference> {
+    return compareResults(await this.models(), a, b);
   }
 
   async liveObjects(): Promise<number> {

@@ -1,5 +1,5 @@
 // What a person who makes an engine or opens a model can say.
-import type { ByteSource, Cancellable, Model } from '../types.js';
+import type { ByteSource, Cancellable, Model, ResultsDifference, SensitivityResults } from '../types.js';
 
 export interface EngineAssets {
   /** The worker's script as text or as an address on the page's own origin. Browser: it is started from a blob. */
@@ -48,6 +48,12 @@ export interface Engine {
   info(): Promise<EngineInfo>;
   /** Loads the runtime and starts one worker that runs models, so that nothing is requested later. */
   prepare(): Promise<void>;
+  /** Results of a sweep from a file's text, checked; also AIMET's own files, of which only the rows are known. */
+  readResults(text: string): Promise<SensitivityResults>;
+  /** The parts of one sweep (`shard`) as one run would have made it, from their files' texts in any order. */
+  mergeResults(texts: readonly string[]): Promise<SensitivityResults>;
+  /** Two sweeps of the same metric, row by row. */
+  compareResults(a: SensitivityResults, b: SensitivityResults): Promise<ResultsDifference>;
   /** Objects alive in all cores; zero when every model is closed and no job runs. */
   liveObjects(): Promise<number>;
   /** Ends all workers. Pending calls are rejected with `cancelled`. */

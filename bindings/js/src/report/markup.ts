@@ -42,7 +42,7 @@ function cellHtml(cell: Cell, column: Column | undefined): string {
   const kind = column?.number ? ' class="number"' : '';
   if (typeof cell === 'string') return `<td${kind}>${escapeHtml(cell)}</td>`;
   if ('html' in cell) return `<td${kind}>${cell.html}</td>`;
-  const exact = cell.value === null ? '' : String(cell.value);
+  const exact = cell.value === null ? '' : escapeHtml(String(cell.value));
   return `<td${kind} data-value="${exact}" title="${exact}">${escapeHtml(cell.text)}</td>`;
 }
 
