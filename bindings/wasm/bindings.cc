@@ -5,7 +5,6 @@
 #include <string>
 
 #include "conversions.h"
-#include "halftone/exchange.h"
 #include "halftone/statistics.h"
 #include "halftone/version.h"
 #include "job.h"
@@ -13,6 +12,9 @@
 #include "measuring_jobs.h"
 #include "model_handle.h"
 #include "model_jobs.h"
+#include "results.h"
+#include "scoring.h"
+#include "sweep_job.h"
 
 namespace {
 
@@ -33,16 +35,6 @@ val error_codes() {
   return list;
 }
 
-// Sensitivity rows as JSON text, ranked and completed.
-val rank_results(const std::string& results_json, const std::string& name, const std::string& sha256) {
-  return guarded([&] {
-    Result<SensitivityResults> results = sensitivity_from_json(results_json);
-    if (!results.ok()) return failure(results.error());
-    rank(results.value().ranking, results.value().higher_is_worse);
-    return success(val(sensitivity_to_json(results.value(), {name, sha256})));
-  });
-}
-
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(halftone) {
@@ -61,6 +53,7 @@ EMSCRIPTEN_BINDINGS(halftone) {
       .function("scored", &ModelHandle::scored)
       .function("targets", &ModelHandle::targets)
       .function("outputs", &ModelHandle::outputs)
+      .function("graph", &ModelHandle::graph)
       .function("encodings", &ModelHandle::encodings)
       .function("statistics", &ModelHandle::statistics);
 
@@ -75,10 +68,15 @@ EMSCRIPTEN_BINDINGS(halftone) {
   emscripten::function("createSweep", &create_sweep);
   emscripten::function("createExport", &create_export);
   emscripten::function("createObservers", &create_observers);
-  emscripten::function("createScores", &create_scores);
   emscripten::function("createComparison", &create_comparison);
   emscripten::function("createReport", &create_report);
+  emscripten::function("metricTerms", &metric_terms_of);
+  emscripten::function("metricScore", &metric_score_of);
+  emscripten::function("jackknife", &jackknife);
+  emscripten::function("studentT", &student);
   emscripten::function("rankResults", &rank_results);
+  emscripten::function("mergeResults", &merge_results_of);
+  emscripten::function("compareResults", &compare_results_of);
   emscripten::function("errorCodes", &error_codes);
   emscripten::function("liveObjects", &live_objects);
   emscripten::function("version", &version);

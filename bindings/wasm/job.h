@@ -19,10 +19,12 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  // A variant as a skeleton: kind "float", "cuts" (float, with the tensors at all cuts as outputs), "variant"
-  // (of the site `name`), "simulated" or "quantized". `cut`: of "float" and "variant" only what lies behind
-  // this cut, with the tensors that cross it as inputs; -1 for all.
-  virtual emscripten::val skeleton(const std::string& kind, const std::string& name, int cut);
+  // A variant as a skeleton: kind "float"; "base", which is the float model, or the simulated one in a sweep
+  // by disabling; "cuts" (the base, with the tensors at all cuts as outputs), "group" (number `index`),
+  // "simulated", "weights" or "activations" (simulated, these alone), "quantized", "float_tensors" or
+  // "simulated_tensors" (with every activation as an output). `cut`: of "base" and "group" only what lies
+  // behind this cut, with the tensors that cross it as inputs; -1 for all.
+  virtual emscripten::val skeleton(const std::string& kind, int index, int cut);
   // Takes in values of tensor number `index`: a Float32Array, and for comparisons the other model's.
   virtual emscripten::val feed(int index, const emscripten::val& values,
                                const emscripten::val& dims_or_others);

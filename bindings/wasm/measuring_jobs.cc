@@ -69,35 +69,6 @@ class ObserverJob final : public TensorJob<MinMaxObserver> {
   }
 };
 
-class ScoreJob final : public TensorJob<PsnrAccumulator> {
- public:
-  using TensorJob::TensorJob;
-
-  val feed(int index, const val& expected, const val& actual) override {
-    return guarded([&] {
-      PsnrAccumulator* known = record(index);
-      if (known == nullptr) return failure(no_such_tensor());
-      if (const Result<void> read = floats_from_js(expected, values_); !read.ok())
-        return failure(read.error());
-      if (const Result<void> read = floats_from_js(actual, others_); !read.ok()) return failure(read.error());
-      const Result<void> added = known->add(values_, others_);
-      return added.ok() ? success() : failure(added.error());
-    });
-  }
-
-  val result() override {
-    return guarded([&] {
-      val list = val::array();
-      for (const PsnrAccumulator& accumulator : records_) {
-        const Result<double> score = accumulator.score();
-        if (!score.ok()) return failure(score.error());
-        list.call<void>("push", number_or_null(score.value()));
-      }
-      return success(list);
-    });
-  }
-};
-
 struct Pair {
   PsnrAccumulator psnr;
   ErrorSums sums;
@@ -170,10 +141,6 @@ val handle(std::shared_ptr<Job> job) { return success(val(std::move(job))); }
 
 val create_observers(int count) {
   return guarded([&] { return handle(std::make_shared<ObserverJob>(count)); });
-}
-
-val create_scores(int count) {
-  return guarded([&] { return handle(std::make_shared<ScoreJob>(count)); });
 }
 
 val create_comparison(int count) {

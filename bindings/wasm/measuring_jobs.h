@@ -14,10 +14,8 @@ namespace halftone::wasm {
 // for both ends.
 emscripten::val create_observers(int count);
 
-// PSNR of `count` tensors, feed(index, expected, actual) sample by sample. result(): [dB or null] in order.
-emscripten::val create_scores(int count);
-
-// Two models' outputs, fed as in create_scores. result(): [{psnr, max_abs_error, sqnr, cosine}] in order.
+// `count` tensors of two models, feed(index, expected, actual) sample by sample. result(): [{psnr,
+// max_abs_error, sqnr, mse, cosine}] in order.
 emscripten::val create_comparison(int count);
 
 // feed(0, values, dims). result(): as ModelHandle::statistics.

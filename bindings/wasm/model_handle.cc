@@ -279,6 +279,39 @@ val ModelHandle::targets(const std::string& plan_json, const val& tensors) const
   });
 }
 
+val ModelHandle::graph() const {
+  return guarded([&] {
+    if (!model_) return failure(not_open());
+    const Graph& graph = model_->graph();
+    const auto names = [&](std::span<const TensorId> ids) {
+      val list = val::array();
+      for (const TensorId id : ids)
+        list.call<void>("push", id == kNone ? std::string() : graph.tensor(id).name);
+      return list;
+    };
+    val nodes = val::array();
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+      const GraphNode& node = graph.nodes()[i];
+      val entry = val::object();
+      entry.set("label", graph.node_label(static_cast<NodeId>(i)));
+      entry.set("op", node.op_type);
+      entry.set("inputs", names(node.inputs));
+      entry.set("outputs", names(node.outputs));
+      nodes.call<void>("push", entry);
+    }
+    val constants = val::array();
+    for (const GraphTensor& tensor : graph.tensors()) {
+      if (tensor.constant) constants.call<void>("push", tensor.name);
+    }
+    val answer = val::object();
+    answer.set("inputs", names(graph.inputs()));
+    answer.set("outputs", names(graph.outputs()));
+    answer.set("nodes", nodes);
+    answer.set("constants", constants);
+    return success(answer);
+  });
+}
+
 val ModelHandle::outputs(const val& tensors) const {
   return guarded([&] {
     if (!model_) return failure(not_open());

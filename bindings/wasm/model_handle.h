@@ -44,6 +44,8 @@ class ModelHandle {
   emscripten::val scored(const std::string& choice) const;
   // [{tensor, graphInput, bytes}]: quantized activations of the plan (empty text: none), then `tensors`.
   emscripten::val targets(const std::string& plan_json, const emscripten::val& tensors) const;
+  // {inputs, outputs, nodes: [{label, op, inputs, outputs}], constants}, tensors by name.
+  emscripten::val graph() const;
   // The model with these outputs added, as a skeleton.
   emscripten::val outputs(const emscripten::val& tensors) const;
   // {plan, encodings} as text. `tensors`, `minima` and `maxima` are the observed ranges.

@@ -45,6 +45,7 @@ val comparison_to_js(double psnr, const ErrorSums& sums) {
   object.set("psnr", number_or_null(psnr));
   object.set("max_abs_error", number_or_null(sums.max_abs_error));
   object.set("sqnr", number_or_null(decibels(sums.expected_squares, sums.error_squares)));
+  object.set("mse", number_or_null(sums.error_squares / static_cast<double>(sums.count)));
   object.set("cosine",
              number_or_null(sums.products / std::sqrt(sums.expected_squares * sums.actual_squares)));
   return object;

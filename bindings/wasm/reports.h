@@ -18,7 +18,7 @@ namespace halftone::wasm {
 
 // {tensor, count, min, max, histogram, clipped, sqnr}
 emscripten::val tensor_report_to_js(const std::string& tensor, const TensorReport& report);
-// {psnr, max_abs_error, sqnr, cosine}; null where a number is not finite.
+// {psnr, max_abs_error, sqnr, mse, cosine}; null where a number is not finite.
 emscripten::val comparison_to_js(double psnr, const ErrorSums& sums);
 // Operator type -> number of nodes with at least one quantized input.
 emscripten::val quantized_type_counts_to_js(const QuantizedNodeStatistics& statistics);

@@ -1,7 +1,9 @@
 // Models that are run, not shipped: what quantizers do to the float model.
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "halftone/rewrite.h"
 #include "plan/opset_needed.h"
@@ -16,8 +18,9 @@ namespace {
 Result<void> simulate(const Graph& graph, const Site& site, const Encoding& encoding, QdqWriter& writer) {
   Result<void> fits = check_encoding(graph, site, encoding);
   if (!fits.ok()) return fits;
-  return site.role == Role::kActivation ? writer.add_pair(site, encoding)
-                                        : writer.add_simulated_constant(site, encoding);
+  return graph.tensor(graph.find_tensor(site.tensor)).constant
+             ? writer.add_simulated_constant(site, encoding)
+             : writer.add_pair(site, encoding);
 }
 
 // The opset that the pairs of a simulation need; constants are plain floats there.
@@ -31,6 +34,29 @@ Result<void> check_site(const Model& model, const Site& site) {
   plan.sites.push_back(site);
   plan.sites.back().quantized = true;
   return check_plan(model, plan);
+}
+
+// The sites with what this graph has of their readers; those of which it has nothing are left out.
+std::vector<Site> sites_in(const Graph& graph, std::span<const Site* const> sites) {
+  std::vector<Site> here;
+  for (const Site* site : sites) {
+    const TensorId id = graph.find_tensor(site->tensor);
+    if (id == kNone) continue;
+    Site part = *site;
+    const auto reads = [&](const Consumer& consumer) {
+      const NodeId node = graph.find_node(consumer.node);
+      if (node == kNone || consumer.input < 0) return false;
+      const auto& inputs = graph.node(node).inputs;
+      const auto input = static_cast<std::size_t>(consumer.input);
+      return input < inputs.size() && inputs[input] == id;
+    };
+    std::erase_if(part.consumers, [&](const Consumer& consumer) { return !reads(consumer); });
+    // A graph input of a part is what crosses a cut, not what its node makes.
+    const GraphTensor& tensor = graph.tensor(id);
+    part.serves_output = site->serves_output && tensor.graph_output && tensor.producer != kNone;
+    if (!part.consumers.empty() || part.serves_output) here.push_back(std::move(part));
+  }
+  return here;
 }
 
 }  // namespace
@@ -56,16 +82,24 @@ Result<std::shared_ptr<const Model>> simulated_model(const std::shared_ptr<const
                                                      const Plan& plan, const Encodings& encodings) {
   const Result<void> fits = check_plan(*model, plan);
   if (!fits.ok()) return fits.error();
-  std::int64_t needed = 0;
+  std::vector<const Site*> sites;
   for (const Site& site : plan.sites) {
-    if (site.quantized) needed = std::max(needed, simulation_opset(site));
+    if (site.quantized) sites.push_back(&site);
   }
+  return simulated_sites(model, sites, encodings);
+}
+
+Result<std::shared_ptr<const Model>> simulated_sites(const std::shared_ptr<const Model>& model,
+                                                     std::span<const Site* const> sites,
+                                                     const Encodings& encodings) {
+  const std::vector<Site> here = sites_in(model->graph(), sites);
+  std::int64_t needed = 0;
+  for (const Site& site : here) needed = std::max(needed, simulation_opset(site));
   const Result<std::shared_ptr<const Model>> base = raised_to(model, needed);
   if (!base.ok()) return base.error();
   ModelEditor editor(base.value());
   QdqWriter writer(*base.value(), editor);
-  for (const Site& site : plan.sites) {
-    if (!site.quantized) continue;
+  for (const Site& site : here) {
     const Encoding* encoding = encodings.find(site.tensor);
     if (encoding == nullptr) {
       return Error{ErrorCode::kInvalidState,

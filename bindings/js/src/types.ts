@@ -292,6 +292,8 @@ export interface SensitivityResults {
     order?: number[];
     /** Of all groups, this part's and the others'. */
     groups?: number;
+    /** What to score instead, should too many rows of all parts together sit on a limit. */
+    unsaturated?: string[];
     shard?: { index: number; count: number };
     /** True if the run was stopped. */
     partial?: boolean;
@@ -300,11 +302,37 @@ export interface SensitivityResults {
   };
 }
 
+/** Two sweeps of the same metric, row by row. `difference` is after less before; rank 1 is the worst. */
+export interface ResultsDifference {
+  metric: string;
+  higher_is_worse: boolean;
+  both: {
+    name: string;
+    before: number | null;
+    after: number | null;
+    difference: number | null;
+    rank_before: number;
+    rank_after: number;
+  }[];
+  only_before: { name: string; score: number | null; rank: number }[];
+  only_after: { name: string; score: number | null; rank: number }[];
+  /** What else differs between the two sweeps. */
+  warnings: Warning[];
+}
+
 export interface SensitivityRun extends AsyncIterable<SensitivityRow> {
   /** Resolves when all rows are in; rejects with `cancelled` if the run was stopped. */
   results(): Promise<SensitivityResults>;
   /** What is complete now, ranked; also after a cancel. */
   partial(): Promise<SensitivityResults>;
+}
+
+/** The noise that one quantizer makes in its own tensor. */
+export interface LocalNoise {
+  name: string;
+  role: 'activation' | 'weight';
+  /** dB; null for a tensor of zeros. */
+  sqnr: number | null;
 }
 
 /** The graph as a picture needs it; names as the model has them. */
@@ -394,8 +422,17 @@ export interface ModelScore {
   simulated: number;
   /** As the runtime runs it when nobody asks. NaN if its own kernels can't run the model, which `warnings` then says. */
   fused: number;
+  /** With `levels`: as simulated, with only the weights or only the activations quantized. The float model is what it is measured against. */
+  weights_only?: number;
+  activations_only?: number;
   scored: string[];
   warnings: Warning[];
+}
+
+export interface ScoreOptions extends Cancellable {
+  score?: string | readonly string[];
+  /** Also weights alone and activations alone. */
+  levels?: boolean;
 }
 
 /** Tensors that a Concat joins, which share one scale. */
@@ -499,8 +536,18 @@ export interface Model {
     plan: Plan | Promise<Plan>,
     encodings: Encodings,
     samples: SampleSet,
-    options?: SensitivityOptions,
+    options?: ScoreOptions,
   ): Promise<ModelScore>;
+  /**
+   * A first ranking after a single pass: the signal to noise ratio of each quantizer's own tensor, dB, worst first. It says how
+   * much noise a quantizer makes, not how much of it arrives.
+   */
+  localRanking(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    samples: SampleSet,
+    options?: Cancellable,
+  ): Promise<LocalNoise[]>;
   /**
    * Runs the model; outputs as the graph names them. The sample's buffers are handed over to a worker and empty afterwards.
    * Default optimization: `exact`.

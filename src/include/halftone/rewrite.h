@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,15 @@ Result<std::shared_ptr<const Model>> single_site_variant(const std::shared_ptr<c
 // biases as float32(code * scale).
 Result<std::shared_ptr<const Model>> simulated_model(const std::shared_ptr<const Model>& model,
                                                      const Plan& plan, const Encodings& encodings);
+
+// Some quantized sites together, simulated as above, everything else in float. `model` may be a part of the
+// model that the sites were planned for (subgraph.h): a site that isn't in it, or of whose readers none is,
+// is left out there, and of a site's readers those that are in it read the simulated tensor. Precondition:
+// the whole model passed check_plan with these sites. Raise the model once before a sweep, as for single
+// sites. Errors: kInvalidState for a missing encoding; kInvalidPolicy for one that doesn't fit.
+Result<std::shared_ptr<const Model>> simulated_sites(const std::shared_ptr<const Model>& model,
+                                                     std::span<const Site* const> sites,
+                                                     const Encodings& encodings);
 
 // The float model with `tensors` added to its outputs (those that are outputs already are left alone).
 Result<std::shared_ptr<const Model>> with_outputs(const std::shared_ptr<const Model>& model,

@@ -6,16 +6,20 @@ import type {
   Cancellable,
   Encoding,
   Encodings,
+  LocalNoise,
   Model,
+  ModelGraph,
   ModelScore,
   ModelSummary,
   PatternMatch,
   Plan,
   PlanOptions,
+  PropagationRow,
   QuantizedModel,
   QuantizeOptions,
   Sample,
   SampleSet,
+  ScoreOptions,
   SensitivityOptions,
   SensitivityRun,
   TensorStatistics,
@@ -24,8 +28,10 @@ import { calibrate } from './calibrate.js';
 import type { Connection } from './connection.js';
 import type { HalftoneEngine } from './engine.js';
 import { JobLock } from './job_lock.js';
+import { localRanking } from './local_ranking.js';
 import type { OpenedModel, Reopen } from './open.js';
 import { checkPlanOptions } from './plan_options.js';
+import { propagation } from './propagation.js';
 import { quantize } from './quantize.js';
 import { type RunOptions, runModel, runSamples } from './run_model.js';
 import { withSampleShapes } from './sample_shapes.js';
@@ -142,11 +148,44 @@ export class ModelHandle implements Model {
     plan: Plan | Promise<Plan>,
     encodings: Encodings,
     samples: SampleSet,
-    options: SensitivityOptions = {},
+    options: ScoreOptions = {},
   ): Promise<ModelScore> {
     const release = this.lock.take('scoring');
     try {
       return await score(this, await plan, encodings, samples, options);
+    } finally {
+      release();
+    }
+  }
+
+  async graph(): Promise<ModelGraph> {
+    const { core, model } = await this.core();
+    return core.call('graph', { model });
+  }
+
+  async propagation(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    samples: SampleSet,
+    options: Cancellable = {},
+  ): Promise<PropagationRow[]> {
+    const release = this.lock.take('a comparison tensor by tensor');
+    try {
+      return await propagation(this, await plan, encodings, samples, options);
+    } finally {
+      release();
+    }
+  }
+
+  async localRanking(
+    plan: Plan | Promise<Plan>,
+    encodings: Encodings,
+    samples: SampleSet,
+    options: Cancellable = {},
+  ): Promise<LocalNoise[]> {
+    const release = this.lock.take('a first ranking');
+    try {
+      return await localRanking(this, await plan, encodings, samples, options);
     } finally {
       release();
     }

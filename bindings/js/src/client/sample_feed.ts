@@ -1,5 +1,4 @@
-// Brings samples to workers. A worker keeps those that fit its budget, so that a sweep doesn't read a sample once per
-// quantizer; the others are loaded again each time, so memory doesn't grow with their number.
+// Brings samples to workers: for one use, or to be kept for as long as a sweep works on them.
 import { HalftoneError } from '../shared/errors.js';
 import type { SampleRef } from '../shared/protocol.js';
 import type { Sample, SampleSet, ValueInfo } from '../types.js';
@@ -15,8 +14,6 @@ export function requireSamples(samples: SampleSet): void {
 }
 
 export class SampleFeed {
-  private readonly kept = new Set<number>();
-
   constructor(
     private readonly worker: Connection,
     private readonly samples: SampleSet,
@@ -31,45 +28,20 @@ export class SampleFeed {
     return { sample: { index, name: this.samples.name(index), tensors: sample }, transfer };
   }
 
-  /** For samples that are used again and again. */
-  async repeated(
+  /** Puts a sample into the worker, until it is reset; its bytes. `seen` sees it before it is handed over. */
+  async keep(
     index: number,
     options: CallOptions,
-  ): Promise<{ sample: SampleRef; transfer: ArrayBuffer[] }> {
-    const name = this.samples.name(index);
-    if (this.kept.has(index)) return { sample: { index, name }, transfer: [] };
+    seen: (sample: Sample) => Promise<void>,
+  ): Promise<{ sample: SampleRef; bytes: number }> {
     const loaded = await this.once(index);
     const tensors = loaded.sample.tensors!;
+    await seen(tensors);
     const bytes = Object.values(tensors).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
-    if (bytes > KEEP_LIMIT_BYTES || this.refused) return loaded;
-    const { kept } = await this.worker.call(
-      'sample.put',
-      { index, tensors },
-      { ...options, transfer: loaded.transfer },
-    );
-    if (kept) {
-      this.kept.add(index);
-      return { sample: { index, name }, transfer: [] };
-    }
-    this.refused = true;
-    return this.once(index);
+    await this.worker.call('sample.put', { index, tensors }, { ...options, transfer: loaded.transfer });
+    return { sample: { index, name: this.samples.name(index) }, bytes };
   }
-
-  /** All samples by number, if the worker keeps them all; else null. */
-  allKept(): SampleRef[] | null {
-    if (this.kept.size < this.samples.count) return null;
-    return Array.from({ length: this.samples.count }, (_, index) => ({
-      index,
-      name: this.samples.name(index),
-    }));
-  }
-
-  /** Once a worker is full it stays full for this job. */
-  private refused = false;
 }
-
-/** Of one sample; the worker has its own limit for all together. */
-const KEEP_LIMIT_BYTES = 32 * 2 ** 20;
 
 /**
  * Buffers that a tensor fills alone are handed over; a view of a part of a buffer is copied, since the rest of it may be

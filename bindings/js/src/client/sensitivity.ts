@@ -1,10 +1,11 @@
-// The sweep: each quantizer alone, all others off, scored against the float model over all samples.
+// The sweep: each group of quantizers alone, or everything but it, scored against the float model over all samples.
 //
-// Each worker takes the next quantizer in site order, builds a session of that variant, and runs all samples. A row depends
-// on its own variant only, so neither the number of workers nor the order in which rows come in changes a number.
+// Samples are loaded in blocks that fit the workers; within a block each worker takes the next group, builds a session of that
+// variant behind its cut, and runs the block's samples. A row is made of what each sample gave, in the order of samples, so
+// neither the number of workers nor blocks nor cuts change a number.
 import { cancelled, HalftoneError } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
-import type { RankInput, SweepInfo, SweepModel } from '../shared/protocol.js';
+import type { SweepGroup, SweepInfo, SweepModel } from '../shared/protocol.js';
 import type {
   Encodings,
   Plan,
@@ -13,20 +14,26 @@ import type {
   SensitivityResults,
   SensitivityRow,
   SensitivityRun,
-  Site,
   Warning,
 } from '../types.js';
+import type { Connection } from './connection.js';
 import type { ModelHandle } from './model.js';
-import { ProvenCuts } from './proven_cuts.js';
 import { provenanceOf } from './provenance.js';
 import { RowQueue } from './row_queue.js';
 import { requireSamples } from './sample_feed.js';
 import { sampleWarnings } from './sample_warnings.js';
-import { ScoreLane } from './score_lane.js';
-import { SweepModels } from './sweep_models.js';
-
-const CLIP_DB = 100;
-const CLIPPED_SHARE = 1 / 3;
+import { givenGroups, groupingName } from './sweep/grouping.js';
+import { SampleDigests } from './sweep/identity.js';
+import { ProvenCuts } from './sweep/proven_cuts.js';
+import { resultsOf } from './sweep/results.js';
+import { checkResumable, resume } from './sweep/resume.js';
+import { type Row, rowsOf } from './sweep/rows.js';
+import { FullSchedule, type Schedule, type Task, TopSchedule } from './sweep/schedule.js';
+import { type LaneJob, ScoreLane } from './sweep/score_lane.js';
+import { type Scoring, scoresOf, scoringOf, sensitivityOf } from './sweep/scoring.js';
+import { SweepModels } from './sweep/sweep_models.js';
+import { checkSweepOptions, scoreChoice } from './sweep/sweep_options.js';
+import { TaskQueue } from './sweep/task_queue.js';
 
 export function sensitivity(
   model: ModelHandle,
@@ -39,21 +46,24 @@ export function sensitivity(
   const finished = sweep.start(plan);
   finished.catch(() => {});
   return {
-    [Symbol.asyncIterator]: () => sweep.rows.iterate(),
+    [Symbol.asyncIterator]: () => sweep.queue.iterate(),
     results: async () => {
       await finished;
-      return sweep.ranked();
+      return sweep.ranked(false);
     },
-    partial: () => sweep.ranked(),
+    partial: () => sweep.ranked(true),
   };
 }
 
 class Sweep {
-  readonly rows = new RowQueue<SensitivityRow>();
-  private target = 'onnxruntime';
-  private scored: string[] = [];
-  private skipped: { name: string; why: string }[] = [];
+  readonly queue = new RowQueue<SensitivityRow>();
+  private scoring!: Scoring;
+  private plan: Plan | null = null;
+  private started: SweepInfo | null = null;
+  private rows: Row[] = [];
   private warnings: Warning[] = [];
+  private digests: SampleDigests | null = null;
+  private ended = false;
 
   constructor(
     private readonly model: ModelHandle,
@@ -65,139 +75,261 @@ class Sweep {
   async start(plan: Plan | Promise<Plan>): Promise<void> {
     let release = () => {};
     try {
-      this.checkOptions();
+      this.scoring = scoringOf(this.options);
+      checkSweepOptions(this.options);
+      provenanceOf(this.encodings);
+      requireSamples(this.samples);
       release = this.model.lock.take('a sensitivity run');
-      await this.run(await plan);
-      this.rows.end(null);
+      this.plan = await plan;
+      await this.run(this.plan);
+      this.ended = true;
+      this.queue.end(null);
     } catch (error) {
-      this.rows.end(error);
+      this.queue.end(error);
       throw error;
     } finally {
       release();
     }
   }
 
-  private checkOptions(): void {
-    const { by, metric } = this.options;
-    if (by !== undefined && by !== 'quantizer') {
-      throw new HalftoneError('invalid_policy', `There is no grouping "${String(by)}".`, {
-        next: 'Use by quantizer.',
-      });
-    }
-    if (metric !== undefined && metric !== 'psnr') {
-      throw new HalftoneError('invalid_policy', `There is no metric "${String(metric)}".`, {
-        next: 'Use psnr.',
-      });
-    }
-    provenanceOf(this.encodings);
-    requireSamples(this.samples);
-  }
-
   private async run(plan: Plan): Promise<void> {
-    const { signal } = this.options;
+    const { signal, only, sweep } = this.options;
     const { core, model } = await this.model.core(this.options);
+    this.digests = new SampleDigests(core);
+    const choice = {
+      score: scoreChoice(this.options.score),
+      by: groupingName(this.options.by),
+      groups: givenGroups(plan, this.encodings, this.options),
+      only: only ?? ('' as const),
+      sweep: sweep ?? ('enable' as const),
+    };
     const started = await core.call(
       'sweep.start',
-      { model, plan, encodings: this.encodings, score: this.options.score ?? '' },
+      { model, plan, encodings: this.encodings, choice },
       { signal },
     );
-    this.target = plan.target;
-    this.scored = started.scored;
-    this.skipped = started.skipped;
+    this.started = started;
     try {
-      await this.runSites(started, rowSites(plan, started.skipped));
+      this.rows = this.share(rowsOf(started.groups, plan, choice.by === 'quantizer'));
+      await this.goOn(core);
+      await this.measure(core, started);
     } finally {
       if (core.connected) await core.call('sweep.end', { sweep: started.sweep }).catch(() => {});
     }
   }
 
-  private async runSites(started: SweepInfo, sites: { site: Site; order: number }[]): Promise<void> {
-    const { signal, onProgress } = this.options;
-    if (sites.length === 0) {
-      throw new HalftoneError('invalid_state', 'The plan has no quantizer that can be scored.', {
-        next: 'Quantize at least one weight or activation, and calibrate.',
-      });
-    }
-    const size = this.model.engine.pool.size(this.model.bytes, sites.length);
-    this.warnings = [...sampleWarnings(this.samples), ...size.warnings];
-    const progress = new ProgressReporter(
-      'sensitivity',
-      'runs',
-      sites.length * this.samples.count,
-      onProgress,
+  /** This machine's part of the groups. */
+  private share(rows: Row[]): Row[] {
+    const { shard } = this.options;
+    if (shard === undefined) return rows;
+    const mine = rows.filter((row) => row.order % shard.count === shard.index - 1);
+    if (mine.length > 0) return mine;
+    throw new HalftoneError(
+      'invalid_policy',
+      `Shard ${shard.index} of ${shard.count} has no groups: there are ${rows.length}.`,
+      { next: 'Use fewer shards.' },
     );
-    const { inputs } = (await this.model.inspect()).model;
-    const models = new SweepModels(this.model, started.sweep);
-    const proven = new ProvenCuts(started.cuts.length);
-    let next = 0;
-    await this.model.engine.pool.run(size.workers, signal, async (worker, laneSignal) => {
-      const lane = new ScoreLane(this.model, worker, this.samples, inputs, models, this.scored, laneSignal);
-      const variant = async ({ site, order }: { site: Site; order: number }): Promise<SweepModel> => {
-        const cut = await proven.usable(started.cutOf[order] ?? -1, lane.cuts);
-        return { kind: 'variant', site: site.tensor, ...(cut !== null && { cut }) };
-      };
-      await lane.use(async () => {
-        await lane.keepCuts(started.cuts);
-        await proven.prove((cut) => lane.proves(cut));
-        while (next < sites.length && !laneSignal.aborted) {
-          const entry = sites[next++]!;
-          const scoring = lane.score(await variant(entry), 'exact', () => progress.advance(1));
-          // Heard at its await below, also if preparing the next one fails first.
-          scoring.catch(() => {});
-          const ahead = sites[next];
-          if (ahead !== undefined) models.prepare(await variant(ahead), laneSignal);
-          const { site, order } = entry;
-          const role = site.role as 'activation' | 'weight';
-          this.rows.push({ name: site.tensor, score: await scoring, role, order });
-        }
-      });
+  }
+
+  private async goOn(core: Connection): Promise<void> {
+    const { resume: from } = this.options;
+    if (from === undefined) return;
+    await checkResumable(core, from, {
+      plan: this.plan!,
+      encodings: this.encodings,
+      scoring: this.scoring,
+      started: this.started!,
+      options: this.options,
+      samples: this.samples.count,
+      facts: await this.model.facts(),
     });
+    for (const row of resume(this.rows, from, this.samples.count)) this.queue.push(row.public());
+  }
+
+  private async measure(core: Connection, started: SweepInfo): Promise<void> {
+    const { signal, onProgress } = this.options;
+    const { count } = this.samples;
+    const pending = this.rows.filter((row) => !row.resumed);
+    const size = this.model.engine.pool.size(this.model.bytes, Math.max(1, pending.length));
+    this.warnings = [...sampleWarnings(this.samples), ...size.warnings];
+    const progress = new ProgressReporter('sensitivity', 'runs', pending.length * count, onProgress);
+    const { inputs } = (await this.model.inspect()).model;
+    const job: LaneJob = {
+      model: this.model,
+      samples: this.samples,
+      inputs,
+      models: new SweepModels(this.model, started.sweep),
+      scored: started.scored,
+      cuts: started.cuts,
+      base: this.options.sweep === 'disable' ? 'base' : 'float',
+      seen: (index, sample) => this.digests!.see(index, sample),
+    };
+    const schedule = this.schedule(core);
+    let from = 0;
+    while (from < count && pending.length > 0)
+      from = await this.block(core, job, schedule, from, size.workers, progress);
     if (signal?.aborted) throw cancelled();
+    if (this.options.resume !== undefined) await this.checkSamples();
     progress.finish();
   }
 
-  async ranked(): Promise<SensitivityResults> {
-    const rows = [...this.rows.all()].sort((a, b) => a.order - b.order);
-    const results: RankInput = {
-      rows: rows.map((row) => ({ name: row.name, score: Number.isNaN(row.score) ? null : row.score })),
-      target: this.target,
-      method: this.encodings.method,
-      metric: 'psnr',
-      higher_is_worse: false,
-      scored: this.scored,
-      samples: this.samples.count,
-      by: 'quantizer',
-      skipped: this.skipped,
-      warnings: [...this.warnings, ...(await this.clipWarning(rows))],
+  private schedule(core: Connection): Schedule {
+    const { top, confidence } = this.options;
+    if (top === undefined) return new FullSchedule(this.rows);
+    return new TopSchedule(this.rows, this.samples.count, {
+      count: top,
+      confidence: confidence ?? DEFAULT_CONFIDENCE,
+      sensitivity: (row) => sensitivityOf(row.result.score, this.scoring.higherIsWorse),
+      student: (probability, degrees) => core.call('metric.student', { confidence: probability, degrees }),
+    });
+  }
+
+  /** One block of samples, on all workers; the number of the sample behind it. */
+  private async block(
+    core: Connection,
+    job: LaneJob,
+    schedule: Schedule,
+    from: number,
+    workers: number,
+    progress: ProgressReporter,
+  ): Promise<number> {
+    const proven = new ProvenCuts(job.cuts.length);
+    let to = from;
+    const queue = new TaskQueue<Task>(async () => {
+      await this.settle(core);
+      return schedule.next({ from, to });
+    });
+    await this.model.engine.pool.run(workers, this.options.signal, async (worker, signal) => {
+      const lane = new ScoreLane(job, worker, signal);
+      await lane.use(async () => {
+        to = await lane.load(from);
+        await proven.prove((cut) => lane.proves(cut));
+        for (let task = await queue.take(signal); task !== null; task = await queue.take(signal)) {
+          const running = this.runTask(
+            core,
+            lane,
+            await this.variant(task.row, proven, lane),
+            task,
+            progress,
+          );
+          // Heard at its await below, also if preparing the next one fails first.
+          running.catch(() => {});
+          const ahead = queue.peek();
+          if (ahead !== undefined) job.models.prepare(await this.variant(ahead.row, proven, lane), signal);
+          await running;
+          queue.done();
+        }
+      });
+    });
+    await this.settle(core);
+    return to;
+  }
+
+  private async variant({ order }: Row, proven: ProvenCuts, lane: ScoreLane): Promise<SweepModel> {
+    const cut = await proven.usable(this.started!.cutOf[order] ?? -1, lane.cuts);
+    return { kind: 'group', index: order, ...(cut !== null && { cut }) };
+  }
+
+  /** Rows whose last task is done, but which have no score of it yet. */
+  private unscored = new Set<Row>();
+
+  private async runTask(
+    core: Connection,
+    lane: ScoreLane,
+    what: SweepModel,
+    { row, range }: Task,
+    progress: ProgressReporter,
+  ): Promise<void> {
+    const { metric, user } = this.scoring;
+    const samples = range.to - range.from;
+    let ticked = 0;
+    const tickTo = (done: number) => {
+      progress.advance(done - ticked);
+      ticked = Math.max(ticked, done);
     };
+    if (metric !== null) {
+      const terms = await lane.terms(what, 'exact', range, metric, ({ done, terms: some }) => {
+        tickTo(done);
+        if (some !== undefined) void this.refine(core, row, some, done);
+      });
+      row.add(terms, samples);
+    } else {
+      const values: number[] = [];
+      await lane.pairs(what, 'exact', range, async (expected, actual, { index, name }) => {
+        values.push(Number(await user!.sample(expected, actual, { index, name })));
+        tickTo(values.length);
+      });
+      row.add(Float64Array.from(values), samples);
+    }
+    tickTo(samples);
+    this.unscored.add(row);
+    await this.settle(core);
+  }
+
+  /** A score of the samples so far, while more are running; left out if an older one isn't answered yet. */
+  private async refine(core: Connection, row: Row, terms: Float64Array, done: number): Promise<void> {
+    const { onRow } = this.options;
+    if (onRow === undefined || this.refining || terms.length === 0) return;
+    this.refining = true;
+    try {
+      const [result] = await scoresOf(core, this.scoring, [row.values(terms)], this.started!.scored.length);
+      if (row.samples + done < this.samples.count && !this.unscored.has(row))
+        onRow(row.public(result, row.samples + done));
+    } catch {
+      // The run itself hears of what is wrong.
+    } finally {
+      this.refining = false;
+    }
+  }
+
+  private refining = false;
+
+  /** Scores what was measured, in one call for all rows that wait. */
+  private async settle(core: Connection): Promise<void> {
+    const rows = [...this.unscored];
+    if (rows.length === 0) return;
+    this.unscored.clear();
+    const { length } = this.started!.scored;
+    const results = await scoresOf(
+      core,
+      this.scoring,
+      rows.map((row) => row.values()),
+      length,
+    );
+    for (const [i, row] of rows.entries()) {
+      row.result = results[i]!;
+      this.options.onRow?.(row.public());
+      if (row.samples === this.samples.count) this.queue.push(row.public());
+    }
+  }
+
+  /** The samples of a run that goes on are known only when they were loaded. */
+  private async checkSamples(): Promise<void> {
+    const known = this.options.resume?.halftone.samples_sha256;
+    if (known === undefined || known === (await this.digests!.all())) return;
+    throw new HalftoneError('invalid_state', 'The results to go on from were made with other samples.', {
+      next: 'Give the same samples in the same order, or start again without them.',
+    });
+  }
+
+  async ranked(partial: boolean): Promise<SensitivityResults> {
     const { core } = await this.model.core();
-    return core.call('rank', { results, file: await this.model.facts() });
-  }
-
-  private async clipWarning(rows: SensitivityRow[]): Promise<Warning[]> {
-    const clipped = rows.filter((row) => Math.abs(row.score) >= CLIP_DB).length;
-    if (clipped <= rows.length * CLIPPED_SHARE) return [];
-    const { core, model } = await this.model.core();
-    const better = await core.call('scored', { model, choice: '' });
-    const other = better.filter((name) => !this.scored.includes(name));
-    const advice =
-      other.length > 0
-        ? `Score ${other.join(', ')} instead, which ${other.length === 1 ? 'does' : 'do'} not saturate.`
-        : 'Score a tensor nearer to the quantizers.';
-    return [
-      {
-        code: 'scores_clipped',
-        message: `${clipped} of ${rows.length} scores are at the limit of ${CLIP_DB} dB and tell nothing. ${advice}`,
-        where: this.scored.join(', '),
-      },
-    ];
+    return resultsOf(core, {
+      model: this.model,
+      plan: this.plan,
+      encodings: this.encodings,
+      samples: this.samples,
+      options: this.options,
+      scoring: this.scoring,
+      started: this.started,
+      rows: this.rows,
+      digests: this.digests,
+      warnings: this.warnings,
+      partial: partial && !this.ended,
+    });
   }
 }
 
-/** The sites that get a row: quantized weights and activations that have an encoding, in site order. */
-function rowSites(plan: Plan, skipped: { name: string }[]): { site: Site; order: number }[] {
-  const without = new Set(skipped.map((entry) => entry.name));
-  return plan.sites
-    .map((site, order) => ({ site, order }))
-    .filter(({ site }) => site.quantized && site.role !== 'bias' && !without.has(site.tensor));
-}
+const DEFAULT_CONFIDENCE = 0.95;
+
+export type { SweepGroup };

@@ -4,11 +4,14 @@ import type {
   ConcatGroup,
   Encoding,
   Encodings,
+  MetricName,
+  ModelGraph,
   ModelSummary,
   PatternMatch,
   Plan,
   PlanOptions,
   Progress,
+  ResultsDifference,
   Sample,
   SensitivityResults,
   TensorStatistics,
@@ -73,6 +76,7 @@ export interface CompareRow {
   psnr: number | null;
   max_abs_error: number;
   sqnr: number | null;
+  mse: number | null;
   cosine: number | null;
 }
 
@@ -113,10 +117,22 @@ export interface Operations {
     };
     out: Encodings;
   };
-  'sweep.start': { in: { model: number; plan: Plan; encodings: Encodings; score: string }; out: SweepInfo };
+  'sweep.start': {
+    in: { model: number; plan: Plan; encodings: Encodings; choice: SweepChoice };
+    out: SweepInfo;
+  };
   'sweep.model': { in: { sweep: number; what: SweepModel }; out: Skeleton };
   'sweep.end': { in: { sweep: number }; out: null };
-  rank: { in: { results: RankInput; file: FileFacts }; out: SensitivityResults };
+  rank: { in: { results: SensitivityResults }; out: SensitivityResults };
+  /** Of results files, as text: one alone checked and read, several shards joined. */
+  merge: { in: { texts: string[] }; out: SensitivityResults };
+  'results.diff': { in: { a: string; b: string }; out: ResultsDifference };
+  'metric.scores': { in: { metric: MetricChoice; rows: Float64Array[]; tensors: number }; out: RowScore[] };
+  /** 95 %, of a score made elsewhere, from the scores without each of its samples. */
+  'metric.interval': { in: { score: number; leftOut: number[] }; out: [number, number] | null };
+  /** t such that |T| < t with this probability. */
+  'metric.student': { in: { confidence: number; degrees: number }; out: number };
+  graph: { in: { model: number }; out: ModelGraph };
   'quantize.start': {
     in: {
       model: number;
@@ -144,8 +160,8 @@ export interface Operations {
   // ---- the workers that run models
   'session.create': { in: { model: Skeleton; files: StoredFile[]; mode: RunMode }; out: SessionInfo };
   'session.release': { in: { session: number }; out: null };
-  /** Keeps a sample if it fits the worker's budget. The tensors' buffers are transferred. */
-  'sample.put': { in: { index: number; tensors: Sample }; out: { kept: boolean } };
+  /** Keeps a sample until `reset`. The tensors' buffers are transferred. */
+  'sample.put': { in: { index: number; tensors: Sample }; out: null };
   /** Forgets kept samples and reference outputs. */
   reset: { in: null; out: null };
   run: { in: { session: number; sample: SampleRef; outputs: string[] }; out: Sample };
@@ -155,34 +171,42 @@ export interface Operations {
     out: null;
   };
   'observe.end': { in: { job: number }; out: TensorRange[] };
-  'score.start': { in: { tensors: string[] }; out: { job: number } };
-  /** `reference` is the session of the float model; not needed where this worker kept the sample's float outputs. */
-  'score.feed': {
-    in: { job: number; session: number; reference: number | null; sample: SampleRef; cut: number | null };
-    out: null;
+  /** Runs a session and keeps its outputs, as what variants are compared with, or as what a cut has to give. */
+  'reference.feed': {
+    in: { session: number; which: Reference; tensors: string[]; sample: SampleRef };
+    out: { bytes: number };
   };
-  /** The worst (lowest) PSNR over the tensors; null is NaN. */
-  'score.end': { in: { job: number }; out: { score: number | null; byTensor: (number | null)[] } };
-  /**
-   * All of the above at once, for samples and float outputs that this worker keeps: a session, a run of each sample, the
-   * score. One request instead of one for each sample, which for a small model costs as much as the runs.
-   */
-  'score.kept': {
-    in: SessionRequest & { tensors: string[]; samples: SampleRef[]; cut: number | null };
-    out: { score: number | null; byTensor: (number | null)[] };
-  };
-  /** Runs the float model and keeps its outputs if they fit the budget. */
-  'reference.feed': { in: { session: number; tensors: string[]; sample: SampleRef }; out: { kept: boolean } };
-  /** Runs a session and keeps what crosses the cuts; the bytes of each, null where they don't fit the budget. */
+  /** Runs a session and keeps what crosses the cuts; the bytes of each. */
   'cuts.keep': {
     in: { session: number; cuts: { cut: number; tensors: string[] }[]; sample: SampleRef };
-    out: { bytes: (number | null)[] };
+    out: { bytes: number[] };
   };
-  /** Whether the model behind a cut gives the kept float outputs of these samples, bit for bit. */
+  'cuts.forget': { in: { cuts: number[] }; out: null };
+  /** Whether the model behind a cut gives the kept outputs of these samples, bit for bit. */
   'cuts.prove': {
-    in: SessionRequest & { cut: number; tensors: string[]; samples: SampleRef[] };
+    in: SessionRequest & { cut: number; which: Reference; tensors: string[]; samples: SampleRef[] };
     out: { equal: boolean };
   };
+  /**
+   * A session, a run of each sample, and the metric's terms of each: one request instead of several for each sample, which
+   * for a small model would cost as much as the runs. Terms are [sample][tensor][TERMS].
+   */
+  'score.run': {
+    in: SessionRequest & {
+      tensors: string[];
+      samples: SampleRef[];
+      cut: number | null;
+      metric: MetricChoice;
+    };
+    out: { terms: Float64Array<ArrayBuffer> };
+  };
+  /** For a metric outside of the core: what the float model and the session give. */
+  'score.pair': {
+    in: { session: number; sample: SampleRef; tensors: string[]; cut: number | null };
+    out: { expected: Sample; actual: Sample };
+  };
+  /** Feeds a sample to several reports at once, in one run. */
+  'reports.feed': { in: { jobs: number[]; session: number | null; sample: SampleRef }; out: null };
   'histogram.start': {
     in: { tensor: string; min: number; max: number; bins: number; encoding: Encoding | null };
     out: { job: number };
@@ -213,41 +237,64 @@ export interface SessionInfo {
   outputs: { name: string; type: string }[];
 }
 
+export interface SweepChoice {
+  score: readonly string[];
+  /** As Grouping, but for functions, whose groups are given. */
+  by: string;
+  groups: { key: string; sites: string[] }[] | null;
+  only: 'weights' | 'activations' | '';
+  sweep: 'enable' | 'disable';
+}
+
+export interface SweepGroup {
+  key: string;
+  sites: string[];
+  detail: string;
+}
+
 export interface SweepInfo {
   sweep: number;
   scored: string[];
+  /** What the default choice would score, where that doesn't saturate as `scored` may. */
+  unsaturated: string[];
+  /** The plan's activations that a node makes, in graph order. */
+  activations: { tensor: string; node: string; op: string }[];
   /** Quantized sites without an encoding, and why. */
   skipped: { name: string; why: string }[];
+  groups: SweepGroup[];
   /** The tensors that cross each cut. */
   cuts: string[][];
-  /** Of each site of the plan: the last cut in front of it, or -1. */
+  /** Of each group: the last cut in front of it, or -1. */
   cutOf: number[];
 }
 
-/** What a worker keeps at the cuts of a sweep, of all cuts and samples together. */
-export const CUT_BUDGET_BYTES = 96 * 2 ** 20;
+/** Numbers that a metric keeps of one tensor and sample (halftone/metric.h). */
+export const TERMS = 6;
+
+/** `base`: what a sweep's variants differ from by their group, where that isn't the float model. */
+export type Reference = 'float' | 'base';
+
+export interface MetricChoice {
+  name: MetricName;
+  k: number;
+}
+
+export interface RowScore {
+  /** null: not a number. */
+  score: number | null;
+  interval: [number, number] | null;
+}
 
 export type SweepModel =
   /** With `cut`: only what lies behind it; its inputs are the tensors that cross there. */
-  | { kind: 'float'; cut?: number }
-  | { kind: 'variant'; site: string; cut?: number }
-  /** The float model with the tensors at all cuts as outputs. */
+  | { kind: 'float' }
+  | { kind: 'base'; cut?: number }
+  | { kind: 'group'; index: number; cut?: number }
+  /** The base with the tensors at all cuts as outputs. */
   | { kind: 'cuts' }
-  | { kind: 'simulated' }
-  | { kind: 'quantized' };
-
-export interface RankInput {
-  rows: { name: string; score: number | null }[];
-  target: string;
-  method: string;
-  metric: string;
-  higher_is_worse: boolean;
-  scored: string[];
-  samples: number;
-  by: string;
-  skipped: { name: string; why: string }[];
-  warnings: Warning[];
-}
+  | { kind: 'simulated' | 'weights' | 'activations' | 'quantized' }
+  /** Float and simulated, with every activation as an output. */
+  | { kind: 'float_tensors' | 'simulated_tensors' };
 
 export interface QuantizeInfo {
   job: number;

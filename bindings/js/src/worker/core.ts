@@ -1,7 +1,8 @@
 // The core as Emscripten binds it (bindings/wasm/bindings.cc), and how its results become values or errors. A test compares
 // these names with the module's own.
 import { HalftoneError } from '../shared/errors.js';
-import type { ErrorCode, PatternMatch, PlanOptions } from '../types.js';
+import type { RowScore, SweepChoice, SweepInfo } from '../shared/protocol.js';
+import type { ErrorCode, ModelGraph, PatternMatch, PlanOptions } from '../types.js';
 
 export type CoreResult<T> =
   | { ok: true; value: T }
@@ -26,6 +27,7 @@ export interface CoreModel {
     tensors: string[],
   ): CoreResult<{ tensor: string; graphInput: boolean; bytes: number }[]>;
   outputs(tensors: string[]): CoreResult<CoreSkeleton>;
+  graph(): CoreResult<ModelGraph>;
   encodings(
     plan: string,
     tensors: string[],
@@ -38,7 +40,7 @@ export interface CoreModel {
 
 export interface CoreJob {
   delete(): void;
-  skeleton(kind: string, name: string, cut: number): CoreResult<CoreSkeleton>;
+  skeleton(kind: string, index: number, cut: number): CoreResult<CoreSkeleton>;
   feed(index: number, values: Float32Array, other: unknown): CoreResult<unknown>;
   read(part: number, offset: number, length: number): CoreResult<Uint8Array<ArrayBuffer>>;
   result(): CoreResult<unknown>;
@@ -55,14 +57,8 @@ export interface Core {
     model: CoreModel,
     plan: string,
     encodings: string,
-    score: string,
-  ): CoreResult<{
-    job: CoreJob;
-    scored: string[];
-    skipped: { name: string; why: string }[];
-    cuts: string[][];
-    cutOf: number[];
-  }>;
+    choice: SweepChoice,
+  ): CoreResult<{ job: CoreJob } & Omit<SweepInfo, 'sweep'>>;
   createExport(
     model: CoreModel,
     plan: string,
@@ -71,10 +67,23 @@ export interface Core {
     externalLocation: string,
   ): CoreResult<{ job: CoreJob } & Record<string, unknown>>;
   createObservers(count: number): CoreResult<CoreJob>;
-  createScores(count: number): CoreResult<CoreJob>;
   createComparison(count: number): CoreResult<CoreJob>;
   createReport(tensor: string, min: number, max: number, bins: number, encoding: string): CoreResult<CoreJob>;
-  rankResults(results: string, name: string, sha256: string): CoreResult<string>;
+  metricTerms(
+    metric: string,
+    k: number,
+    expected: Float32Array,
+    actual: Float32Array,
+    lastDimension: number,
+  ): CoreResult<number[]>;
+  /** Of terms [sample][tensor][TERMS]: the score of the worst tensor, and its interval. */
+  metricScore(metric: string, k: number, terms: Float64Array, tensors: number): CoreResult<RowScore>;
+  jackknife(score: number, leftOut: Float64Array): CoreResult<[number, number] | null>;
+  studentT(confidence: number, degrees: number): number;
+  mergeResults(texts: string[]): CoreResult<string>;
+  /** As text, as all results. */
+  compareResults(before: string, after: string): CoreResult<string>;
+  rankResults(results: string): CoreResult<string>;
   errorCodes(): string[];
   liveObjects(): number;
   version(): string;
@@ -88,9 +97,14 @@ export const CORE_FUNCTIONS: readonly (keyof Core)[] = [
   'createSweep',
   'createExport',
   'createObservers',
-  'createScores',
   'createComparison',
   'createReport',
+  'metricTerms',
+  'metricScore',
+  'jackknife',
+  'studentT',
+  'mergeResults',
+  'compareResults',
   'rankResults',
   'errorCodes',
   'liveObjects',
@@ -112,6 +126,7 @@ export const MODEL_METHODS: readonly Exclude<keyof CoreModel, 'delete'>[] = [
   'scored',
   'targets',
   'outputs',
+  'graph',
   'encodings',
   'statistics',
 ];

@@ -1,7 +1,14 @@
 // The handlers of the worker that holds models.
 import { HalftoneError } from '../shared/errors.js';
-import type { Operations, QuantizeInfo, Skeleton } from '../shared/protocol.js';
-import type { Encodings, ModelSummary, Plan, SensitivityResults, TensorStatistics } from '../types.js';
+import type { QuantizeInfo, Skeleton } from '../shared/protocol.js';
+import type {
+  Encodings,
+  ModelSummary,
+  Plan,
+  ResultsDifference,
+  SensitivityResults,
+  TensorStatistics,
+} from '../types.js';
 import { type Core, type CoreJob, type CoreModel, type CoreSkeleton, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
 import { hashSource } from './hash.js';
@@ -16,6 +23,7 @@ export function modelHandlers(coreOf: () => Core): Handlers {
     ...planHandlers(coreOf, models),
     ...sweepHandlers(coreOf, models, jobs),
     ...quantizeHandlers(coreOf, models, jobs),
+    ...resultHandlers(coreOf),
   };
 }
 
@@ -80,22 +88,22 @@ function planHandlers(coreOf: () => Core, models: Table<CoreModel>): Handlers {
       unwrap(
         models.get(model).statistics(tensor, bins, encoding === null ? '' : JSON.stringify(encoding)),
       ) as TensorStatistics,
-    rank: ({ results, file }) => rank(coreOf(), results, file),
+    graph: ({ model }) => unwrap(models.get(model).graph()),
   };
 }
 
 function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table<CoreJob>): Handlers {
   return {
-    'sweep.start': ({ model, plan, encodings, score }) => {
+    'sweep.start': ({ model, plan, encodings, choice }) => {
       const { job, ...info } = unwrap(
-        coreOf().createSweep(models.get(model), JSON.stringify(plan), JSON.stringify(encodings), score),
+        coreOf().createSweep(models.get(model), JSON.stringify(plan), JSON.stringify(encodings), choice),
       );
       return { sweep: jobs.add(job), ...info };
     },
     'sweep.model': ({ sweep, what }, context) => {
-      const site = what.kind === 'variant' ? what.site : '';
-      const cut = what.kind === 'variant' || what.kind === 'float' ? (what.cut ?? -1) : -1;
-      return sent(unwrap(jobs.get(sweep).skeleton(what.kind, site, cut)), context);
+      const index = what.kind === 'group' ? what.index : -1;
+      const cut = what.kind === 'group' || what.kind === 'base' ? (what.cut ?? -1) : -1;
+      return sent(unwrap(jobs.get(sweep).skeleton(what.kind, index, cut)), context);
     },
     'sweep.end': ({ sweep }) => drop(jobs, sweep),
   };
@@ -134,18 +142,19 @@ function sent(skeleton: CoreSkeleton, context: CallContext): Skeleton {
   return skeleton;
 }
 
-function rank(
-  core: Core,
-  results: Operations['rank']['in']['results'],
-  file: { name: string; sha256: string },
-) {
-  const { rows, ...rest } = results;
-  const text = JSON.stringify({
-    ranking: rows.map((row, index) => ({ rank: index + 1, name: row.name, score: row.score, detail: '' })),
-    halftone: { version: core.version(), model_sha256: file.sha256, ...rest, interval: [] },
-  });
-  const ranked = JSON.parse(unwrap(core.rankResults(text, file.name, file.sha256))) as SensitivityResults;
-  if (ranked.ranking.length !== rows.length)
-    throw new HalftoneError('internal', 'Rows were lost while ranking.');
-  return ranked;
+function resultHandlers(coreOf: () => Core): Handlers {
+  return {
+    'metric.scores': ({ metric, rows, tensors }) =>
+      rows.map((terms) => unwrap(coreOf().metricScore(metric.name, metric.k, terms, tensors))),
+    'metric.interval': ({ score, leftOut }) => unwrap(coreOf().jackknife(score, Float64Array.from(leftOut))),
+    'metric.student': ({ confidence, degrees }) => coreOf().studentT(confidence, degrees),
+    rank: ({ results }) => {
+      const ranked = JSON.parse(unwrap(coreOf().rankResults(JSON.stringify(results)))) as SensitivityResults;
+      if (ranked.ranking.length !== results.ranking.length)
+        throw new HalftoneError('internal', 'Rows were lost while ranking.');
+      return ranked;
+    },
+    merge: ({ texts }) => JSON.parse(unwrap(coreOf().mergeResults(texts))) as SensitivityResults,
+    'results.diff': ({ a, b }) => JSON.parse(unwrap(coreOf().compareResults(a, b))) as ResultsDifference,
+  };
 }

@@ -8,7 +8,7 @@ import { type Core, type CoreJob, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
 import { finiteOrThrow, floatsOf, valuesOf } from './run_values.js';
 import { SampleStore } from './sample_store.js';
-import { feedPair, scoreHandlers } from './score_service.js';
+import { scoreHandlers } from './score_service.js';
 import { Table } from './tables.js';
 
 interface NamedJob {
@@ -79,7 +79,10 @@ function sessionHandlers(state: RunState): Handlers {
       await state.sessions.take(session)?.release();
       return null;
     },
-    'sample.put': ({ index, tensors }) => ({ kept: state.store.keepSample(index, tensors) }),
+    'sample.put': ({ index, tensors }) => {
+      state.store.keepSample(index, tensors);
+      return null;
+    },
     reset: () => {
       state.store.clear();
       return null;
@@ -127,6 +130,19 @@ function histogramHandlers(state: RunState): Handlers {
       unwrap(core.feed(0, floatsOf(tensor, value), value?.dims ?? []));
       return null;
     },
+    'reports.feed': async ({ jobs, session, sample }) => {
+      const known = jobs.map((job) => state.jobs.get(job));
+      const values = await state.values(
+        session,
+        sample,
+        known.map(({ tensors }) => tensors[0]!),
+      );
+      for (const { core, tensors } of known) {
+        const [tensor] = tensors as [string];
+        unwrap(core.feed(0, floatsOf(tensor, values[tensor]), values[tensor]?.dims ?? []));
+      }
+      return null;
+    },
     'histogram.end': ({ job }) => unwrap(state.jobs.get(job).core.result()) as TensorStatistics,
   };
 }
@@ -157,6 +173,24 @@ function compareHandlers(state: RunState): Handlers {
       return rows.map((row, index) => ({ name: tensors[index]!, ...row }));
     },
   };
+}
+
+/** Errors of the core name no sample; here they do. */
+function feedPair(
+  core: CoreJob,
+  index: number,
+  expected: Float32Array,
+  actual: Float32Array,
+  tensor: string,
+  sample: string,
+): void {
+  const result = core.feed(index, expected, actual);
+  if (!result.ok)
+    unwrap({
+      ...result,
+      message: `${result.message} (tensor "${tensor}", sample ${sample})`,
+      where: tensor,
+    });
 }
 
 function transferAll(values: Sample, context: CallContext): void {

@@ -1,49 +1,26 @@
-// Samples and float outputs that a worker keeps between runs, up to a limit each.
+// Samples, outputs and what crosses cuts, kept in a worker between runs. The client bounds how much that is
+// (client/sweep/block.ts).
 import { HalftoneError } from '../shared/errors.js';
-import { CUT_BUDGET_BYTES, type SampleRef } from '../shared/protocol.js';
-import type { Sample } from '../types.js';
-
-const SAMPLE_LIMIT_BYTES = 64 * 2 ** 20;
-const REFERENCE_LIMIT_BYTES = 64 * 2 ** 20;
-
-class LimitedMap<K, T> {
-  private readonly entries = new Map<K, T>();
-  private bytes = 0;
-
-  constructor(private readonly limit: number) {}
-
-  /** False if there is no room; then it isn't kept. */
-  put(key: K, entry: T, bytes: number): boolean {
-    if (this.bytes + bytes > this.limit) return false;
-    this.entries.set(key, entry);
-    this.bytes += bytes;
-    return true;
-  }
-
-  get(key: K): T | undefined {
-    return this.entries.get(key);
-  }
-
-  clear(): void {
-    this.entries.clear();
-    this.bytes = 0;
-  }
-}
+import type { Reference, SampleRef } from '../shared/protocol.js';
+import type { Sample, SampleTensor } from '../types.js';
 
 export class SampleStore {
-  private readonly samples = new LimitedMap<number, Sample>(SAMPLE_LIMIT_BYTES);
-  private readonly references = new LimitedMap<number, Float32Array[]>(REFERENCE_LIMIT_BYTES);
+  private readonly samples = new Map<number, Sample>();
+  private readonly references = new Map<string, SampleTensor[]>();
+  private readonly crossings = new Map<string, Sample>();
 
-  private readonly crossings = new LimitedMap<string, Sample>(CUT_BUDGET_BYTES);
-
-  keepSample(index: number, sample: Sample): boolean {
-    return this.samples.put(index, sample, bytesOf(sample));
+  keepSample(index: number, sample: Sample): void {
+    this.samples.set(index, sample);
   }
 
-  /** The values that cross a cut for a sample; their bytes, or null if there is no room. */
-  keepCrossing(cut: number, index: number, values: Sample): number | null {
-    const bytes = bytesOf(values);
-    return this.crossings.put(`${cut}/${index}`, values, bytes) ? bytes : null;
+  /** The values that cross a cut for a sample; their bytes. */
+  keepCrossing(cut: number, index: number, values: Sample): number {
+    this.crossings.set(`${cut}/${index}`, values);
+    return bytesOf(Object.values(values));
+  }
+
+  forgetCrossing(cut: number): void {
+    for (const key of this.crossings.keys()) if (key.startsWith(`${cut}/`)) this.crossings.delete(key);
   }
 
   /** What a session is fed for a sample: the sample itself, or what crosses the cut that the session lies behind. */
@@ -54,23 +31,15 @@ export class SampleStore {
     throw new HalftoneError('internal', `The values at cut ${cut} of sample ${sample.name} are missing.`);
   }
 
-  tensorsOf(sample: SampleRef): Sample {
-    const tensors = sample.tensors ?? this.samples.get(sample.index);
-    if (tensors === undefined) {
-      throw new HalftoneError('internal', `Sample ${sample.name} isn't in the worker.`, {
-        where: sample.name,
-      });
-    }
-    return tensors;
+  keepReference(which: Reference, index: number, outputs: SampleTensor[]): number {
+    this.references.set(`${which}/${index}`, outputs);
+    return bytesOf(outputs);
   }
 
-  keepReference(index: number, outputs: Float32Array[]): boolean {
-    const bytes = outputs.reduce((sum, output) => sum + output.byteLength, 0);
-    return this.references.put(index, outputs, bytes);
-  }
-
-  reference(index: number): Float32Array[] | undefined {
-    return this.references.get(index);
+  reference(which: Reference, sample: SampleRef): SampleTensor[] {
+    const kept = this.references.get(`${which}/${sample.index}`);
+    if (kept !== undefined) return kept;
+    throw new HalftoneError('internal', `The ${which} outputs of sample ${sample.name} are missing.`);
   }
 
   clear(): void {
@@ -78,8 +47,16 @@ export class SampleStore {
     this.references.clear();
     this.crossings.clear();
   }
+
+  private tensorsOf(sample: SampleRef): Sample {
+    const tensors = sample.tensors ?? this.samples.get(sample.index);
+    if (tensors !== undefined) return tensors;
+    throw new HalftoneError('internal', `Sample ${sample.name} isn't in the worker.`, {
+      where: sample.name,
+    });
+  }
 }
 
-function bytesOf(sample: Sample): number {
-  return Object.values(sample).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
+function bytesOf(tensors: SampleTensor[]): number {
+  return tensors.reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
 }

@@ -1,43 +1,52 @@
-// The handlers that score: float outputs that are kept, variants compared with them, and cuts tried.
-import { cancelled, HalftoneError } from '../shared/errors.js';
+// The handlers that score: outputs that are kept, variants compared with them, and cuts tried.
+import { cancelled } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
-import type { SampleRef, SessionRequest } from '../shared/protocol.js';
-import { type CoreJob, unwrap } from './core.js';
+import {
+  type MetricChoice,
+  type Reference,
+  type SampleRef,
+  type SessionRequest,
+  TERMS,
+} from '../shared/protocol.js';
+import type { Progress, SampleTensor } from '../types.js';
+import { type Core, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
 import { macrotask } from './read_into.js';
 import type { RunState } from './run_service.js';
 import { floatsOf } from './run_values.js';
 
-interface Score {
-  /** The worst; null if one is not a number. */
-  score: number | null;
-  byTensor: (number | null)[];
-}
-
 export function scoreHandlers(state: RunState): Handlers {
   return {
-    'reference.feed': async ({ session, tensors, sample }) => {
+    'reference.feed': async ({ session, which, tensors, sample }) => {
       const values = await state.values(session, sample, tensors);
-      const floats = tensors.map((tensor) => floatsOf(tensor, values[tensor]));
-      return { kept: state.store.keepReference(sample.index, floats) };
+      const outputs = tensors.map((tensor) => floatTensor(tensor, values[tensor]));
+      return { bytes: state.store.keepReference(which, sample.index, outputs) };
     },
-    'score.start': ({ tensors }) => state.addJob(unwrap(state.core().createScores(tensors.length)), tensors),
-    'score.feed': async ({ job, session, reference, sample, cut }) => {
-      const { core, tensors } = state.jobs.get(job);
-      await feedSample(state, core, tensors, { session, reference, sample, cut });
-      return null;
+    'score.run': async ({ tensors, samples, cut, metric, ...request }, context) => {
+      const terms = new Float64Array(samples.length * tensors.length * TERMS);
+      let at = 0;
+      // What is known so far rides along with progress, so that a ranking can be seen before its samples are all in.
+      const told = {
+        ...context,
+        progress: (progress: Progress) =>
+          context.progress({ ...progress, terms: terms.slice(0, at) } as Progress),
+      };
+      await overKept(state, request, samples, told, async (session, sample) => {
+        const expected = state.store.reference('float', sample);
+        const values = await state.values(session, sample, tensors, cut);
+        for (const [i, tensor] of tensors.entries()) {
+          const actual = floatTensor(tensor, values[tensor]);
+          terms.set(termsOf(state.core(), metric, expected[i]!, actual, tensor, sample.name), at);
+          at += TERMS;
+        }
+      });
+      context.transfer(terms.buffer);
+      return { terms };
     },
-    'score.end': ({ job }) => scoreOf(state.jobs.get(job).core),
-    'score.kept': async ({ tensors, samples, cut, ...request }, context) => {
-      const core = unwrap(state.core().createScores(tensors.length));
-      try {
-        await overKept(state, request, samples, context, (session, sample) =>
-          feedSample(state, core, tensors, { session, reference: null, sample, cut }),
-        );
-        return scoreOf(core);
-      } finally {
-        core.delete();
-      }
+    'score.pair': async ({ session, sample, tensors, cut }) => {
+      const kept = state.store.reference('float', sample);
+      const expected = Object.fromEntries(tensors.map((tensor, i) => [tensor, kept[i]!]));
+      return { expected, actual: await state.values(session, sample, tensors, cut) };
     },
     ...cutHandlers(state),
   };
@@ -54,12 +63,16 @@ function cutHandlers(state: RunState): Handlers {
       });
       return { bytes };
     },
-    'cuts.prove': async ({ cut, tensors, samples, ...request }, context) => {
+    'cuts.forget': ({ cuts }) => {
+      for (const cut of cuts) state.store.forgetCrossing(cut);
+      return null;
+    },
+    'cuts.prove': async ({ cut, which, tensors, samples, ...request }, context) => {
       let equal = true;
       await overKept(state, request, samples, context, async (session, sample) => {
-        const expected = await expectedOutputs(state, null, sample, tensors);
+        const expected = state.store.reference(which, sample);
         const values = await state.values(session, sample, tensors, cut);
-        equal &&= tensors.every((tensor, i) => sameBits(expected[i]!, floatsOf(tensor, values[tensor])));
+        equal &&= tensors.every((tensor, i) => sameBits(expected[i]!, floatTensor(tensor, values[tensor])));
       });
       return { equal };
     },
@@ -88,64 +101,31 @@ async function overKept(
   }
 }
 
-interface Fed {
-  session: number;
-  reference: number | null;
-  sample: SampleRef;
-  cut: number | null;
+function floatTensor(name: string, value: SampleTensor | undefined): SampleTensor & { data: Float32Array } {
+  return { type: 'float32', dims: [...(value?.dims ?? [])], data: floatsOf(name, value) };
 }
 
-async function feedSample(
-  state: RunState,
-  core: CoreJob,
-  tensors: readonly string[],
-  { session, reference, sample, cut }: Fed,
-): Promise<void> {
-  const expected = await expectedOutputs(state, reference, sample, tensors);
-  const values = await state.values(session, sample, tensors, cut);
-  for (const [index, tensor] of tensors.entries()) {
-    feedPair(core, index, expected[index]!, floatsOf(tensor, values[tensor]), tensor, sample.name);
-  }
-}
-
-function scoreOf(core: CoreJob): Score {
-  const byTensor = unwrap(core.result()) as (number | null)[];
-  const known = byTensor.filter((score): score is number => score !== null);
-  return { score: known.length === byTensor.length ? Math.min(...known) : null, byTensor };
-}
-
-function sameBits(a: Float32Array, b: Float32Array): boolean {
-  return a.length === b.length && a.every((value, index) => Object.is(value, b[index]));
-}
-
-async function expectedOutputs(
-  state: RunState,
-  reference: number | null,
-  sample: SampleRef,
-  tensors: readonly string[],
-): Promise<Float32Array[]> {
-  const kept = state.store.reference(sample.index);
-  if (kept !== undefined) return kept;
-  if (reference === null)
-    throw new HalftoneError('internal', `The float outputs of sample ${sample.name} are missing.`);
-  const values = await state.values(reference, sample, tensors);
-  return tensors.map((tensor) => floatsOf(tensor, values[tensor]));
+function sameBits(a: SampleTensor, b: SampleTensor): boolean {
+  const [left, right] = [a.data as Float32Array, b.data as Float32Array];
+  return left.length === right.length && left.every((value, index) => Object.is(value, right[index]));
 }
 
 /** Errors of the core name no sample; here they do. */
-export function feedPair(
-  core: CoreJob,
-  index: number,
-  expected: Float32Array,
-  actual: Float32Array,
+function termsOf(
+  core: Core,
+  { name, k }: MetricChoice,
+  expected: SampleTensor,
+  actual: SampleTensor,
   tensor: string,
   sample: string,
-): void {
-  const result = core.feed(index, expected, actual);
-  if (!result.ok)
-    unwrap({
-      ...result,
-      message: `${result.message} (tensor "${tensor}", sample ${sample})`,
-      where: tensor,
-    });
+): number[] {
+  const last = expected.dims.at(-1) ?? 1;
+  const [data, other] = [expected.data as Float32Array, actual.data as Float32Array];
+  const result = core.metricTerms(name, k, data, other, last);
+  if (result.ok) return result.value;
+  return unwrap({
+    ...result,
+    message: `${result.message} (tensor "${tensor}", sample ${sample})`,
+    where: tensor,
+  });
 }

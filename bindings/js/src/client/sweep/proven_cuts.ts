@@ -1,8 +1,8 @@
-// Which cuts of a sweep may be used. Behind a cut only what a quantizer can change runs again, from float values that were
-// kept. A runtime optimises a part of a graph differently from the whole, so each cut is tried with the float model first: it
-// is used only if it gives the float outputs of the whole model bit for bit, for every sample. Cuts therefore change the time
+// Which cuts of a sweep may be used. Behind a cut only what a group can change runs again, from values that were kept. A runtime optimises a part of a graph differently from the whole, so each cut is tried first with what variants
+// differ from by their group only (the float model, or the simulated one): it is used only if it gives the outputs of the whole
+// model bit for bit, for every sample that is loaded. Cuts therefore change the time
 // of a sweep, and never its numbers.
-import { asHalftoneError } from '../shared/errors.js';
+import { asHalftoneError } from '../../shared/errors.js';
 
 export class ProvenCuts {
   private readonly proofs: Promise<boolean>[] = [];

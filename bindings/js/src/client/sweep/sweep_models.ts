@@ -1,6 +1,6 @@
 // The models of a sweep, from the core. One may be asked for before it is needed, so that no worker waits for the core.
-import type { Skeleton, SweepModel } from '../shared/protocol.js';
-import type { ModelHandle } from './model.js';
+import type { Skeleton, SweepModel } from '../../shared/protocol.js';
+import type { ModelHandle } from '../model.js';
 
 export class SweepModels {
   private readonly ahead = new Map<string, Promise<Skeleton>>();

@@ -1,0 +1,315 @@
+#include "sweep_job.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "conversions.h"
+#include "halftone/groups.h"
+#include "halftone/rewrite.h"
+#include "halftone/sensitivity.h"
+#include "halftone/subgraph.h"
+#include "halftone/sweep_cuts.h"
+#include "planned_model.h"
+
+namespace halftone::wasm {
+namespace {
+
+using ModelPointer = std::shared_ptr<const Model>;
+
+Error no_such(const std::string& what) {
+  return Error{ErrorCode::kInternal, "There is no such " + what + ".", "", ""};
+}
+
+// Every variant of a model whose opset is too old for its pairs would otherwise be converted on its own.
+// Where the converter can't raise the model, the variants that don't need it still work.
+ModelPointer raised_once(const ModelPointer& model, const Plan& plan) {
+  if (model->graph().opset() >= plan.opset_needed) return model;
+  Result<ModelPointer> raised = model->with_opset(plan.opset_needed);
+  return raised.ok() && check_plan(*raised.value(), plan).ok() ? raised.value() : model;
+}
+
+// A cut costs a session and a run of each sample before it saves anything.
+constexpr std::size_t kVariantsPerCut = 16;
+constexpr std::size_t kMostCuts = 12;
+
+// A sweep by disabling keeps the other quantizers on: what its variants differ from is the simulated model.
+class SweepJob final : public Job {
+ public:
+  SweepJob(const ModelPointer& base, PlannedModel planned, std::vector<std::string> scored,
+           std::vector<QuantizerGroup> groups, bool disabling)
+      : base_(raised_once(base, planned.plan)),
+        planned_(std::move(planned)),
+        scored_(std::move(scored)),
+        groups_(std::move(groups)),
+        disabling_(disabling),
+        cuts_(base_->graph(), scored_, std::min(kMostCuts, groups_.size() / kVariantsPerCut)),
+        behind_(cuts_.cuts().size()) {
+    for (const Site& site : planned_.plan.sites) sites_[site.tensor] = &site;
+  }
+
+  [[nodiscard]] val cuts() const {
+    val list = val::array();
+    for (const Cut& cut : cuts_.cuts()) list.call<void>("push", strings_to_js(cut.tensors));
+    return list;
+  }
+
+  [[nodiscard]] val groups() const {
+    val list = val::array();
+    for (const QuantizerGroup& group : groups_) {
+      val entry = val::object();
+      entry.set("key", group.key);
+      entry.set("sites", strings_to_js(group.sites));
+      entry.set("detail", group.detail);
+      list.call<void>("push", entry);
+    }
+    return list;
+  }
+
+  // By group; -1 for the whole model.
+  [[nodiscard]] val cut_of_groups() const {
+    val list = val::array();
+    for (const QuantizerGroup& group : groups_) {
+      std::int32_t first = static_cast<std::int32_t>(cuts_.cuts().size());
+      for (const std::string& tensor : group.sites)
+        first = std::min(first, cuts_.cut_for(base_->graph(), *sites_.at(tensor)));
+      list.call<void>("push", group.sites.empty() ? kNone : first);
+    }
+    return list;
+  }
+
+  // What propagation compares: activations of the plan that a node makes.
+  [[nodiscard]] val activations() const {
+    val list = val::array();
+    const Graph& graph = base_->graph();
+    for (const std::string& name : made_activations()) {
+      const NodeId node = graph.tensor(graph.find_tensor(name)).producer;
+      val entry = val::object();
+      entry.set("tensor", name);
+      entry.set("node", graph.node_label(node));
+      entry.set("op", graph.node(node).op_type);
+      list.call<void>("push", entry);
+    }
+    return list;
+  }
+
+  val skeleton(const std::string& kind, int index, int cut) override {
+    return guarded([&] {
+      const Result<ModelPointer> model = make(kind, index, cut);
+      if (!model.ok()) return failure(model.error());
+      const Result<val> written = skeleton_to_js(model.value());
+      return written.ok() ? success(written.value()) : failure(written.error());
+    });
+  }
+
+ private:
+  Result<ModelPointer> make(std::string_view kind, int index, int cut) {
+    if (kind == "float") return base_;
+    if (kind == "base") return on_base(behind(cut));
+    if (kind == "cuts") return on_base(with_outputs(base_, cut_tensors()));
+    if (kind == "group") return group(index, cut);
+    if (kind == "simulated") return simulated(base_, quantized_sites({}));
+    if (kind == "weights") return simulated(base_, quantized_sites(Role::kWeight));
+    if (kind == "activations") return simulated(base_, quantized_sites(Role::kActivation));
+    if (kind == "float_tensors") return with_outputs(base_, made_activations());
+    if (kind == "simulated_tensors") return simulated_tensors();
+    if (kind != "quantized") return no_such("kind of variant");
+    Result<QuantizedModel> quantized = insert_qdq(base_, planned_.plan, planned_.encodings, {});
+    if (!quantized.ok()) return quantized.error();
+    return quantized.value().model;
+  }
+
+  Result<ModelPointer> on_base(Result<ModelPointer> model) const {
+    if (!model.ok() || !disabling_) return model;
+    return simulated(model.value(), quantized_sites({}));
+  }
+
+  // The float model behind a cut; the whole model for -1. Made once: variants are edits of it.
+  Result<ModelPointer> behind(int cut) {
+    if (cut < 0) return base_;
+    const auto place = static_cast<std::size_t>(cut);
+    if (place >= behind_.size()) return no_such("cut");
+    if (behind_[place] == nullptr) {
+      Result<ModelPointer> part = subgraph(base_, cuts_.cuts()[place].tensors, scored_);
+      if (!part.ok()) return part;
+      behind_[place] = std::move(part).value();
+    }
+    return behind_[place];
+  }
+
+  [[nodiscard]] std::vector<std::string> cut_tensors() const {
+    std::vector<std::string> names;
+    const Graph& graph = base_->graph();
+    for (const Cut& cut : cuts_.cuts()) {
+      for (const std::string& name : cut.tensors) {
+        if (!graph.tensor(graph.find_tensor(name)).graph_input) names.push_back(name);
+      }
+    }
+    return names;
+  }
+
+  Result<ModelPointer> group(int index, int cut) {
+    const auto place = static_cast<std::size_t>(index);
+    if (index < 0 || place >= groups_.size()) return no_such("group");
+    const Result<ModelPointer> model = behind(cut);
+    if (!model.ok()) return model;
+    std::vector<const Site*> on;
+    for (const std::string& tensor : groups_[place].sites) on.push_back(sites_.at(tensor));
+    if (!disabling_) return simulated(model.value(), on);
+    std::vector<const Site*> others = quantized_sites({});
+    std::erase_if(others,
+                  [&](const Site* site) { return std::find(on.begin(), on.end(), site) != on.end(); });
+    return simulated(model.value(), others);
+  }
+
+  Result<ModelPointer> simulated(const ModelPointer& model, const std::vector<const Site*>& sites) const {
+    return simulated_sites(model, sites, planned_.encodings);
+  }
+
+  // Those that have an encoding. A bias is on with everything else, and never with a part.
+  [[nodiscard]] std::vector<const Site*> quantized_sites(std::optional<Role> role) const {
+    std::vector<const Site*> sites;
+    for (const Site& site : planned_.plan.sites) {
+      if (site.quantized && (!role || site.role == *role) && planned_.encodings.find(site.tensor) != nullptr)
+        sites.push_back(&site);
+    }
+    return sites;
+  }
+
+  [[nodiscard]] std::vector<std::string> made_activations() const {
+    std::vector<std::string> names;
+    const Graph& graph = base_->graph();
+    for (const Site& site : planned_.plan.sites) {
+      const TensorId id = graph.find_tensor(site.tensor);
+      if (site.role != Role::kActivation || id == kNone) continue;
+      const GraphTensor& tensor = graph.tensor(id);
+      if (tensor.producer != kNone && !tensor.constant) names.push_back(site.tensor);
+    }
+    return names;
+  }
+
+  // Every activation as its readers see it: behind its quantizer, under its own name.
+  Result<ModelPointer> simulated_tensors() const {
+    const std::vector<std::string> names = made_activations();
+    const Result<ModelPointer> model = with_outputs(base_, names);
+    if (!model.ok()) return model;
+    const Graph& graph = base_->graph();
+    std::vector<Site> serving;
+    for (const Site* site : quantized_sites({})) {
+      serving.push_back(*site);
+      serving.back().serves_output =
+          site->role == Role::kActivation && graph.tensor(graph.find_tensor(site->tensor)).producer != kNone;
+    }
+    std::vector<const Site*> sites;
+    for (const Site& site : serving) sites.push_back(&site);
+    return simulated(model.value(), sites);
+  }
+
+  ModelPointer base_;
+  PlannedModel planned_;
+  std::vector<std::string> scored_;
+  std::vector<QuantizerGroup> groups_;
+  bool disabling_;
+  SweepCuts cuts_;
+  std::vector<ModelPointer> behind_;  // by cut; nullptr until it is wanted
+  std::unordered_map<std::string, const Site*> sites_;
+};
+
+val skipped_sites_to_js(const PlannedModel& planned) {
+  val list = val::array();
+  for (const Site& site : planned.plan.sites) {
+    if (!site.quantized || site.role == Role::kBias || planned.encodings.find(site.tensor) != nullptr)
+      continue;
+    val entry = val::object();
+    entry.set("name", site.tensor);
+    entry.set("why", "it has no encoding");
+    list.call<void>("push", entry);
+  }
+  return list;
+}
+
+// Groups from outside name sites of the plan that can be scored.
+Result<std::vector<QuantizerGroup>> given_groups(const PlannedModel& planned, const val& list) {
+  std::unordered_map<std::string, const Site*> sites;
+  for (const Site& site : planned.plan.sites) sites[site.tensor] = &site;
+  std::vector<QuantizerGroup> groups;
+  const std::size_t count = list["length"].as<std::size_t>();
+  for (std::size_t i = 0; i < count; ++i) {
+    QuantizerGroup group;
+    group.key = list[i]["key"].as<std::string>();
+    group.sites = strings_from_js(list[i]["sites"]);
+    for (const std::string& tensor : group.sites) {
+      const auto site = sites.find(tensor);
+      if (site == sites.end() || !site->second->quantized || site->second->role == Role::kBias ||
+          planned.encodings.find(tensor) == nullptr) {
+        return Error{ErrorCode::kInvalidPolicy, "The group names a tensor that has no quantizer to score.",
+                     printable(tensor), "Group the plan's quantized weights and activations."};
+      }
+      group.detail += (group.detail.empty() ? "" : ", ") + tensor;
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+Result<std::vector<QuantizerGroup>> chosen_groups(const Model& model, const PlannedModel& planned,
+                                                  const val& choice) {
+  const val given = choice["groups"];
+  if (!given.isNull()) return given_groups(planned, given);
+  Grouping grouping;
+  grouping.by = choice["by"].as<std::string>();
+  grouping.only = choice["only"].as<std::string>();
+  return quantizer_groups(model, planned.plan, planned.encodings, grouping);
+}
+
+// What the default choice scores beyond `scored`: should the scores saturate, these don't.
+std::vector<std::string> unsaturated(const Model& model, const std::vector<std::string>& scored) {
+  Result<std::vector<std::string>> better = scored_tensors(model, "");
+  if (!better.ok()) return {};
+  std::erase_if(better.value(), [&](const std::string& name) {
+    return std::find(scored.begin(), scored.end(), name) != scored.end();
+  });
+  return std::move(better).value();
+}
+
+}  // namespace
+
+val create_sweep(const std::shared_ptr<ModelHandle>& handle, const std::string& plan_json,
+                 const std::string& encodings_json, const val& choice) {
+  return guarded([&] {
+    const ModelPointer& model = handle->model();
+    if (!model) {
+      return failure(
+          Error{ErrorCode::kInvalidState, "The model is not open yet.", "", "Wait until opening has ended."});
+    }
+    Result<PlannedModel> planned = read_plan(*model, plan_json, encodings_json);
+    if (!planned.ok()) return failure(planned.error());
+    const Result<std::vector<Change>> settled = settle_biases(*model, planned.value());
+    if (!settled.ok()) return failure(settled.error());
+    const std::vector<std::string> choices = strings_from_js(choice["score"]);
+    const Result<std::vector<std::string>> scored =
+        scored_tensors(*model, std::span<const std::string>(choices));
+    if (!scored.ok()) return failure(scored.error());
+    Result<std::vector<QuantizerGroup>> groups = chosen_groups(*model, planned.value(), choice);
+    if (!groups.ok()) return failure(groups.error());
+    const Result<ModelPointer> base = with_outputs(model, scored.value());
+    if (!base.ok()) return failure(base.error());
+    val answer = val::object();
+    answer.set("scored", strings_to_js(scored.value()));
+    answer.set("unsaturated", strings_to_js(unsaturated(*model, scored.value())));
+    answer.set("skipped", skipped_sites_to_js(planned.value()));
+    const auto sweep =
+        std::make_shared<SweepJob>(base.value(), std::move(planned).value(), scored.value(),
+                                   std::move(groups).value(), choice["sweep"].as<std::string>() == "disable");
+    answer.set("activations", sweep->activations());
+    answer.set("groups", sweep->groups());
+    answer.set("cuts", sweep->cuts());
+    answer.set("cutOf", sweep->cut_of_groups());
+    answer.set("job", val(std::shared_ptr<Job>(sweep)));
+    return success(answer);
+  });
+}
+
+}  // namespace halftone::wasm
