@@ -45,9 +45,16 @@ Result<void> check_activations(const Plan& plan, const Encodings& encodings) {
   return {};
 }
 
-Result<void> add_weights(const Model& model, const Plan& plan, Encodings& encodings) {
+// A constant's range is that of its own values, whatever its role; a bias's scale comes from two others.
+bool has_own_range(const Graph& graph, const Site& site) {
+  if (site.role != Role::kActivation) return site.role == Role::kWeight;
+  const TensorId id = graph.find_tensor(site.tensor);
+  return id != kNone && graph.tensor(id).constant;
+}
+
+Result<void> add_constants(const Model& model, const Plan& plan, Encodings& encodings) {
   for (const Site& site : plan.sites) {
-    if (!site.quantized || site.role != Role::kWeight) continue;
+    if (!site.quantized || !has_own_range(model.graph(), site)) continue;
     Result<Encoding> encoding = weight_encoding(model, site, float8_scale_of(plan));
     if (!encoding.ok()) return encoding.error();
     encodings.set(site.tensor, std::move(encoding).value());
@@ -74,8 +81,7 @@ Encodings in_site_order(const Plan& plan, const Encodings& encodings) {
 }  // namespace
 
 Result<void> complete_encodings(const Model& model, Plan& plan, Encodings& encodings) {
-  Result<void> added = check_activations(plan, encodings);
-  if (added.ok()) added = add_weights(model, plan, encodings);
+  const Result<void> added = add_constants(model, plan, encodings);
   return added.ok() ? finish_encodings(model, plan, encodings) : added;
 }
 

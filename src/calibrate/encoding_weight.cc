@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "calibrate/site_params.h"
 #include "halftone/encoding.h"
 #include "halftone/quant_grid.h"
 #include "halftone/quant_params.h"
@@ -50,14 +51,14 @@ Result<Encoding> weight_encoding(const Model& model, const Site& site, Float8Sca
   Encoding encoding;
   encoding.format = site.format;
   encoding.axis = site.granularity == Granularity::kChannel ? site.axis : -1;
-  const Symmetry symmetry = site.symmetric ? Symmetry::kSymmetric : Symmetry::kAsymmetric;
   for (std::size_t channel = 0; channel < ranges.value().size(); ++channel) {
     const RangeStatistics& range = ranges.value()[channel];
     if (!range.all_finite()) {
       return non_finite_error(site, tensor_index(layout.value(), channel, range.first_non_finite));
     }
-    const ValueRange values = range.has_range() ? ValueRange{range.min, range.max} : ValueRange{};
-    const Result<QuantParams> params = params_from_range(site.format, symmetry, values, float8);
+    ValueRange values = range.has_range() ? ValueRange{range.min, range.max} : ValueRange{};
+    if (site.fixed_range) values = *site.fixed_range;
+    const Result<QuantParams> params = site_params(site, values, float8);
     if (!params.ok()) return params.error();
     encoding.scale.push_back(params.value().scale);
     encoding.zero_point.push_back(params.value().zero_point);

@@ -33,6 +33,9 @@ Json options_json(const PlanOptions& options) {
             {"per_channel", options.per_channel},
             {"include", options.include},
             {"exclude", options.exclude}};
+  // The default configuration is not written: it is the target's.
+  if (options.config && !options.config->text.empty())
+    json["config"] = Json::parse(options.config->text, nullptr, false);
   if (options.target != Target::kTensorRT) return json;
   json["dla"] = options.dla;
   json["raw_excluded"] = options.raw_excluded;
@@ -40,6 +43,14 @@ Json options_json(const PlanOptions& options) {
   json["direct_io"] = options.direct_io;
   json["concat_groups"] = options.concat_groups;
   json["sample_shapes"] = shapes_json(options);
+  return json;
+}
+
+Json grid_json(const AimetGrid& grid) {
+  Json json = Json::object();
+  if (grid.strict_symmetric) json["strict_symmetric"] = true;
+  if (grid.unsigned_symmetric) json["unsigned_symmetric"] = true;
+  if (grid.half_up) json["half_up"] = true;
   return json;
 }
 
@@ -62,6 +73,7 @@ Json site_json(const Site& site) {
   if (site.fixed_range)
     json["fixed_range"] = Json::array({float_json(site.fixed_range->min), float_json(site.fixed_range->max)});
   if (site.serves_output) json["serves_output"] = true;
+  if (site.aimet) json["aimet"] = grid_json(*site.aimet);
   if (site.bias_of)
     json["bias_of"] = Json{{"activation", site.bias_of->activation}, {"weight", site.bias_of->weight}};
   return json;
@@ -107,6 +119,14 @@ PlanOptions read_options(JsonReader& reader) {
   options.direct_io = part.boolean_or("direct_io", options.direct_io);
   options.concat_groups = part.boolean_or("concat_groups", options.concat_groups);
   if (part.has("sample_shapes")) read_shapes(part, options);
+  if (part.has("config")) {
+    Result<AimetConfig> config = aimet_config_from_json(part.json_of("config"));
+    if (config.ok()) {
+      options.config = std::move(config).value();
+    } else {
+      part.fail_with(config.error());
+    }
+  }
   return options;
 }
 
@@ -131,6 +151,11 @@ Site read_site(JsonReader reader) {
   site.scale_group = reader.optional_text("scale_group");
   if (reader.has("fixed_range")) site.fixed_range = read_range(reader);
   site.serves_output = reader.boolean_or("serves_output", false);
+  if (reader.has("aimet")) {
+    JsonReader grid = reader.object("aimet");
+    site.aimet = AimetGrid{grid.boolean_or("strict_symmetric", false),
+                           grid.boolean_or("unsigned_symmetric", false), grid.boolean_or("half_up", false)};
+  }
   site.rule = reader.text_or("rule", "edited");
   site.why = reader.text_or("why", "Set in a plan file.");
   for (JsonReader& pair : reader.list("consumers")) {

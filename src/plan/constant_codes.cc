@@ -1,5 +1,7 @@
 #include "plan/constant_codes.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "halftone/quant_grid.h"
@@ -37,6 +39,33 @@ Result<ConstantCodes> bias_codes(const ConstantValues& bias, const Encoding& enc
   return ConstantCodes{bias.dims, code_bytes(NumberFormat::kInt32, quantized.value().codes)};
 }
 
+// AIMET's kernel, in float32: code counted from the lowest = round(x / scale - offset), half up, where x is
+// first clamped to what the codes reach. Where QuantizeLinear rounds half to even this differs on ties.
+std::vector<std::uint8_t> half_up_codes(const ConstantValues& weight, const QuantGrid& grid) {
+  const NumberFormatInfo& format = number_format_info(grid.format);
+  const auto last = static_cast<float>(format.highest - format.lowest);
+  std::vector<std::int32_t> codes(weight.values.size());
+  std::size_t index = 0;
+  for (std::size_t outer = 0; outer < grid.layout.outer; ++outer) {
+    for (std::size_t channel = 0; channel < grid.layout.channels; ++channel) {
+      const float scale = grid.scales[channel];
+      const auto offset = static_cast<float>(format.lowest - grid.zero_points[channel]);
+      for (std::size_t inner = 0; inner < grid.layout.inner; ++inner, ++index) {
+        const float x = std::clamp(weight.values[index], scale * offset, scale * (offset + last));
+        const float code = std::clamp(std::round(x / scale - offset), 0.0F, last);
+        codes[index] = format.lowest + static_cast<std::int32_t>(code);
+      }
+    }
+  }
+  return code_bytes(grid.format, codes);
+}
+
+Result<ConstantCodes> half_up_weight(const ConstantValues& weight, const Encoding& encoding) {
+  const Result<QuantGrid> grid = grid_of(weight, encoding);
+  if (!grid.ok()) return grid.error();
+  return ConstantCodes{weight.dims, half_up_codes(weight, grid.value())};
+}
+
 Result<ConstantCodes> weight_codes(const ConstantValues& weight, const Encoding& encoding) {
   const Result<QuantGrid> grid = grid_of(weight, encoding);
   if (!grid.ok()) return grid.error();
@@ -48,17 +77,25 @@ Result<ConstantCodes> weight_codes(const ConstantValues& weight, const Encoding&
   return codes;
 }
 
-Result<ConstantCodes> simulated_bias(const ConstantValues& bias, const Encoding& encoding) {
-  const Result<ConstantCodes> codes = bias_codes(bias, encoding);
+Result<ConstantCodes> decoded(const ConstantValues& constant, const Encoding& encoding,
+                              const Result<ConstantCodes>& codes) {
   if (!codes.ok()) return codes;
-  const Result<QuantGrid> grid = grid_of(bias, encoding);
+  const Result<QuantGrid> grid = grid_of(constant, encoding);
   if (!grid.ok()) return grid.error();
-  ConstantCodes values{bias.dims, std::vector<std::uint8_t>(bias.values.size() * sizeof(float))};
+  ConstantCodes values{constant.dims, std::vector<std::uint8_t>(constant.values.size() * sizeof(float))};
   const Result<MutableFloatView> target = MutableFloatView::from_bytes(values.bytes);
   if (!target.ok()) return target.error();
   const Result<void> done = dequantize(codes.value().bytes, grid.value(), target.value());
   if (!done.ok()) return done.error();
   return values;
+}
+
+Result<ConstantCodes> simulated_bias(const ConstantValues& bias, const Encoding& encoding) {
+  return decoded(bias, encoding, bias_codes(bias, encoding));
+}
+
+Result<ConstantCodes> simulated_half_up(const ConstantValues& weight, const Encoding& encoding) {
+  return decoded(weight, encoding, half_up_weight(weight, encoding));
 }
 
 Result<ConstantCodes> simulated_weight(const ConstantValues& weight, const Encoding& encoding) {
@@ -74,11 +111,21 @@ Result<ConstantCodes> simulated_weight(const ConstantValues& weight, const Encod
 
 using Conversion = Result<ConstantCodes> (*)(const ConstantValues& constant, const Encoding& encoding);
 
+struct Conversions {
+  Conversion of_bias;
+  Conversion of_weight;
+  Conversion of_half_up;
+};
+
 Result<ConstantCodes> converted(const Model& model, const Site& site, const Encoding& encoding,
-                                Conversion of_bias, Conversion of_weight) {
+                                const Conversions& conversions) {
   const Result<ConstantValues> constant = constant_values(model, site.tensor);
   if (!constant.ok()) return constant.error();
-  Result<ConstantCodes> result = (site.role == Role::kBias ? of_bias : of_weight)(constant.value(), encoding);
+  const bool half_up = site.aimet && site.aimet->half_up;
+  const Conversion convert = site.role == Role::kBias ? conversions.of_bias
+                             : half_up                ? conversions.of_half_up
+                                                      : conversions.of_weight;
+  Result<ConstantCodes> result = convert(constant.value(), encoding);
   if (!result.ok()) return at_site(std::move(result).error(), site);
   return result;
 }
@@ -86,11 +133,11 @@ Result<ConstantCodes> converted(const Model& model, const Site& site, const Enco
 }  // namespace
 
 Result<ConstantCodes> constant_codes(const Model& model, const Site& site, const Encoding& encoding) {
-  return converted(model, site, encoding, bias_codes, weight_codes);
+  return converted(model, site, encoding, {bias_codes, weight_codes, half_up_weight});
 }
 
 Result<ConstantCodes> simulated_values(const Model& model, const Site& site, const Encoding& encoding) {
-  return converted(model, site, encoding, simulated_bias, simulated_weight);
+  return converted(model, site, encoding, {simulated_bias, simulated_weight, simulated_half_up});
 }
 
 }  // namespace halftone

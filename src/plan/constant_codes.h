@@ -16,9 +16,9 @@ struct ConstantCodes {
   std::vector<std::uint8_t> bytes;  // as an initializer holds them: little endian, 4-bit codes packed
 };
 
-// Weights by QuantizeLinear's rule; biases as round_half_even(value / scale) in double. Errors: those of
-// constant_values and of the kernels, with the tensor in `where`; kInvalidPolicy for a bias whose codes don't
-// fit.
+// Weights by QuantizeLinear's rule, or half up where the site asks for it; biases as round_half_even(value /
+// scale) in double. Errors: those of constant_values and of the kernels, with the tensor in `where`;
+// kInvalidPolicy for a bias whose codes don't fit.
 Result<ConstantCodes> constant_codes(const Model& model, const Site& site, const Encoding& encoding);
 
 // float32 values, as bytes: float32(code - zero_point) * scale, rounded once.

@@ -98,12 +98,13 @@ Result<void> write_site(const Model& model, const PlanOptions& options, const Si
     say_direct(site, encoding, changes);
     return writer.add_direct(site, encoding);
   }
-  if (site.role == Role::kActivation) {
-    say_output(model.graph(), site, changes);
+  const Graph& graph = model.graph();
+  if (!graph.tensor(graph.find_tensor(site.tensor)).constant) {
+    say_output(graph, site, changes);
     return writer.add_pair(site, encoding);
   }
   if (site.role == Role::kWeight && options.float_weights) return writer.add_pair(site, encoding);
-  say_constant(model.graph(), site, changes);
+  say_constant(graph, site, changes);
   return writer.add_integer_constant(site, encoding);
 }
 

@@ -13,12 +13,13 @@
 namespace halftone {
 namespace {
 
+// `order` by tensor; empty: as the drafts are.
 void put_sites(std::vector<SiteDraft> drafts, const std::vector<std::int32_t>& order, Plan& plan) {
   // Sites are large, so their numbers are sorted and each is moved once.
   std::vector<std::pair<std::int32_t, std::size_t>> places;
   places.reserve(drafts.size());
   for (std::size_t i = 0; i < drafts.size(); ++i)
-    places.emplace_back(order[static_cast<std::size_t>(drafts[i].tensor)], i);
+    places.emplace_back(order.empty() ? 0 : order[static_cast<std::size_t>(drafts[i].tensor)], i);
   std::sort(places.begin(), places.end());
   plan.sites.reserve(drafts.size());
   for (const auto& [place, i] : places) plan.sites.push_back(std::move(drafts[i].site));
@@ -91,7 +92,9 @@ Result<Plan> make_plan(const Model& model, const PlanOptions& options) {
   Result<TargetDecisions> decided = rules.decide({graph, options, formats, selection.value()});
   if (!decided.ok()) return decided.error();
   TargetDecisions& decisions = decided.value();
-  put_sites(std::move(decisions.sites), rules.site_order(graph), plan);
+  const std::vector<std::int32_t> order =
+      rules.site_order == nullptr ? std::vector<std::int32_t>() : rules.site_order(graph);
+  put_sites(std::move(decisions.sites), order, plan);
   put_inputs(graph, std::move(decisions.inputs), plan);
   plan.warnings.insert(plan.warnings.end(), decisions.warnings.begin(), decisions.warnings.end());
   plan.opset_needed = opset_needed_for(plan);

@@ -69,8 +69,9 @@ class PlanChecker {
                                                                    : data_type_name(tensor.type)) +
                               ", not float32");
     }
-    const bool wants_constant = site.role != Role::kActivation;
-    if (wants_constant != tensor.constant) {
+    const bool may_be_constant = site.role != Role::kActivation || site.aimet;
+    const bool may_be_computed = site.role == Role::kActivation;
+    if (tensor.constant ? !may_be_constant : !may_be_computed) {
       return misfit(site, "is planned as " + std::string(role_name(site.role)) + ", but the tensor is " +
                               (tensor.constant ? "constant" : "computed"));
     }

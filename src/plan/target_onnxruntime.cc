@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "plan/bias_rule.h"
+#include "plan/foreign_options.h"
 #include "plan/site_order.h"
 #include "plan/targets.h"
 #include "plan/untouched.h"
@@ -368,32 +369,6 @@ class OnnxRuntimePlanner {
   std::vector<std::pair<Use, std::int32_t>> bias_uses_;  // quantized biases: reader and draft
 };
 
-Error format_error(std::string_view option, NumberFormat given, std::string_view allowed) {
-  return Error{ErrorCode::kInvalidPolicy,
-               "Target onnxruntime can't store " + std::string(option) + " as " +
-                   std::string(number_format_info(given).name) + ".",
-               std::string(option), "Choose one of " + std::string(allowed) + "."};
-}
-
-bool is_integer_format(NumberFormat format) {
-  return is_quantize_format(format) && number_format_info(format).kind == FormatKind::kInteger;
-}
-
-// The first option that is set but means something on target tensorrt only.
-Result<void> check_no_tensorrt_options(const PlanOptions& options) {
-  const std::pair<bool, std::string_view> set[] = {
-      {options.match.has_value(), "match"},   {options.dla, "dla"},
-      {options.raw_excluded, "raw_excluded"}, {options.float_weights, "float_weights"},
-      {options.direct_io, "direct_io"},       {!options.concat_groups, "concat_groups"}};
-  for (const auto& [is_set, name] : set) {
-    if (!is_set) continue;
-    return Error{ErrorCode::kInvalidPolicy,
-                 "The option " + std::string(name) + " has no meaning for target onnxruntime.",
-                 std::string(name), "Leave it out, or choose target tensorrt."};
-  }
-  return {};
-}
-
 TargetFormats formats_of(const PlanOptions& options) {
   return {options.activations.value_or(NumberFormat::kUint8), options.weights.value_or(NumberFormat::kInt8),
           options.activations_symmetric.value_or(false)};
@@ -401,13 +376,8 @@ TargetFormats formats_of(const PlanOptions& options) {
 
 Result<void> check_options(const PlanOptions& options, const TargetFormats& formats,
                            std::vector<Warning>& warnings) {
-  if (Result<void> fits = check_no_tensorrt_options(options); !fits.ok()) return fits;
-  const bool activations_fit =
-      is_integer_format(formats.activations) && number_format_info(formats.activations).bits >= 8;
-  if (!activations_fit) return format_error("activations", formats.activations, "uint8, int8, uint16, int16");
-  if (!is_integer_format(formats.weights)) {
-    return format_error("weights", formats.weights, "int8, uint8, int16, uint16, int4, uint4");
-  }
+  if (Result<void> fits = check_foreign_options(options, "onnxruntime"); !fits.ok()) return fits;
+  if (Result<void> fits = check_integer_formats(formats, "onnxruntime"); !fits.ok()) return fits;
   if (formats.activations == NumberFormat::kInt8 && formats.weights == NumberFormat::kUint8) {
     warnings.push_back({"no_fused_kernel",
                         "onnxruntime has no fused integer kernels for int8 activations with uint8 weights, "

@@ -63,7 +63,7 @@ struct SiteDraft {
 
 struct TargetDecisions {
   explicit TargetDecisions(const Graph& graph) : inputs(graph) {}
-  std::vector<SiteDraft> sites;  // in any order, at most one per tensor
+  std::vector<SiteDraft> sites;  // at most one per tensor; in any order unless the target has no site_order
   InputDecisions inputs;
   std::vector<Warning> warnings;
 };
@@ -76,7 +76,7 @@ struct TargetRules {
   Result<void> (*check_options)(const PlanOptions& options, const TargetFormats& formats,
                                 std::vector<Warning>& warnings);
   Result<TargetDecisions> (*decide)(const PlanContext& context);
-  // By tensor id: its place in the order of sites.
+  // By tensor id: its place in the order of sites. nullptr: as `decide` lists them.
   std::vector<std::int32_t> (*site_order)(const Graph& graph);
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "plan/foreign_options.h"
 #include "plan/site_order.h"
 #include "plan/targets.h"
 #include "plan/tensorrt/sites.h"
@@ -66,7 +67,8 @@ Result<void> check_match(const PlanOptions& options) {
 
 Result<void> check_options(const PlanOptions& options, const TargetFormats& formats,
                            std::vector<Warning>& /*warnings*/) {
-  Result<void> fits = check_formats(formats);
+  Result<void> fits = check_foreign_options(options, "tensorrt");
+  if (fits.ok()) fits = check_formats(formats);
   if (fits.ok()) fits = check_match(options);
   if (!fits.ok()) return fits;
   if (options.dla && is_float8(formats.activations))

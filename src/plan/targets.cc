@@ -5,6 +5,7 @@ namespace {
 
 constexpr const TargetRules* kTargets[] = {
     &kTensorRTTarget,
+    &kAimetTarget,
     &kOnnxRuntimeTarget,
 };
 

@@ -13,6 +13,7 @@ std::span<const TargetRules* const> all_target_rules();
 const TargetRules& target_rules(Target target);
 
 // One declaration per target_*.cc.
+extern const TargetRules kAimetTarget;
 extern const TargetRules kOnnxRuntimeTarget;
 extern const TargetRules kTensorRTTarget;
 

@@ -1,5 +1,6 @@
 #include "plan/untouched.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -9,10 +10,8 @@ namespace halftone {
 
 void warn_of_untouched(const Graph& graph, std::vector<Warning>& warnings) {
   std::map<std::string, std::size_t> custom;
-  std::size_t bodies = 0;
   for (const GraphNode& node : graph.nodes()) {
     if (!node.domain.empty()) ++custom[node.domain];
-    if (node.has_subgraph) ++bodies;
   }
   for (const auto& [domain, count] : custom) {
     warnings.push_back({"custom_domain",
@@ -20,6 +19,12 @@ void warn_of_untouched(const Graph& graph, std::vector<Warning>& warnings) {
                             (count == 1 ? " is" : " are") + " passed through and not quantized.",
                         printable(domain)});
   }
+  warn_of_bodies(graph, warnings);
+}
+
+void warn_of_bodies(const Graph& graph, std::vector<Warning>& warnings) {
+  const auto bodies = static_cast<std::size_t>(std::count_if(
+      graph.nodes().begin(), graph.nodes().end(), [](const GraphNode& node) { return node.has_subgraph; }));
   if (bodies > 0) {
     warnings.push_back({"subgraph_not_planned",
                         "The bodies of " +

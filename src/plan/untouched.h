@@ -1,4 +1,4 @@
-// What no target quantizes: operators of other domains, and the bodies of control flow.
+// What targets leave alone: operators of other domains (aimet doesn't), and the bodies of control flow.
 #pragma once
 
 #include <vector>
@@ -11,5 +11,8 @@ namespace halftone {
 // A warning "custom_domain" for each domain besides the default one, in order of names, and one
 // "subgraph_not_planned" if there are bodies. Linear in nodes.
 void warn_of_untouched(const Graph& graph, std::vector<Warning>& warnings);
+
+// The latter alone.
+void warn_of_bodies(const Graph& graph, std::vector<Warning>& warnings);
 
 }  // namespace halftone
