@@ -1,6 +1,6 @@
 // The ranking as the pictures need it: who each row is, how much it loses, and where it stands in both orders.
 import { bestScore, metricTitle } from '../shared/metric_text.js';
-import type { SensitivityResults, Site } from '../types.js';
+import type { SensitivityResults } from '../types.js';
 import type { ReportData } from './report_data.js';
 
 export interface RankingRow {
@@ -40,7 +40,8 @@ export function rankingRows({
 }: Pick<ReportData, 'results' | 'plan' | 'graph'>): RankingRow[] {
   const { ranking, halftone } = results;
   const sites = new Map(plan?.sites.map((site, i) => [site.tensor, { site, order: i }]));
-  const ops = operatorsOf(plan?.sites ?? [], { graph, plan });
+  const opOf = operatorsByNode(graph, plan);
+  const ops = isQuantizerRun(results) ? operatorsByTensor(graph, plan, opOf) : operatorsByGroup(opOf);
   const loss = lossScale(results);
   return ranking.map(({ rank, name, score, detail }, i) => {
     const known = isQuantizerRun(results) ? sites.get(name) : undefined;
@@ -76,33 +77,37 @@ export function lossScale(results: SensitivityResults): (score: number | null) =
   return (score) => (score === null ? 1 : worst > 0 ? (sign * score - zero) / worst : 0);
 }
 
-/** Operators by tensor, by node and by themselves, so that rows of any grouping can be found by operator. */
-function operatorsOf(
-  sites: readonly Site[],
-  { graph, plan }: Pick<ReportData, 'graph' | 'plan'>,
-): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>();
-  const add = (key: string, op: string) => {
-    const ops = found.get(key);
-    if (ops === undefined) found.set(key, new Set([op]));
-    else ops.add(op);
-  };
-  const opOf = new Map<string, string>();
-  for (const { label, op, outputs } of graph?.nodes ?? []) {
-    opOf.set(label, op);
-    for (const output of outputs) add(output, op);
+function operatorsByNode(graph: ReportData['graph'], plan: ReportData['plan']): Map<string, string> {
+  return new Map([
+    ...(graph?.nodes ?? []).map(({ label, op }): [string, string] => [label, op]),
+    ...(plan?.inputs ?? []).map(({ node, op }): [string, string] => [node, op]),
+  ]);
+}
+
+type Operators = Map<string, Set<string>>;
+
+/** What makes a tensor; of a weight or an input of the model, what reads it. */
+function operatorsByTensor(
+  graph: ReportData['graph'],
+  plan: ReportData['plan'],
+  opOf: ReadonlyMap<string, string>,
+): Operators {
+  const found: Operators = new Map();
+  const constants = new Set(graph?.constants);
+  for (const { op, outputs } of graph?.nodes ?? [])
+    for (const output of outputs) if (!constants.has(output)) found.set(output, new Set([op]));
+  for (const { tensor, consumers } of plan?.sites ?? []) {
+    if (found.has(tensor)) continue;
+    const ops = consumers.flatMap(([node]) => opOf.get(node) ?? []);
+    found.set(tensor, new Set(ops));
   }
-  for (const { node, op } of plan?.inputs ?? []) opOf.set(node, op);
-  for (const { tensor, role, consumers } of sites) {
-    if (role === 'activation' && found.has(tensor)) continue;
-    for (const [node] of consumers) {
-      const op = opOf.get(node);
-      if (op !== undefined) add(tensor, op);
-    }
-  }
-  for (const [node, op] of opOf) {
-    add(node, op);
-    add(op, op);
-  }
+  return found;
+}
+
+/** Of a group that is a node or an operator. */
+function operatorsByGroup(opOf: ReadonlyMap<string, string>): Operators {
+  const found: Operators = new Map();
+  for (const [node, op] of opOf) found.set(node, new Set([op]));
+  for (const op of opOf.values()) if (!found.has(op)) found.set(op, new Set([op]));
   return found;
 }
