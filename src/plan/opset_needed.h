@@ -15,8 +15,8 @@ std::int64_t opset_needed_for(const Site& site);
 // The largest over the quantized sites; 0 if there are none.
 std::int64_t opset_needed_for(std::span<const Site> sites);
 
-// For a whole plan. Target tensorrt needs 13 for any pair: its biases stay float, and onnxruntime's optimizer
-// turns one behind a pair into a Round, which older sets lack.
+// For a whole plan: 13 where a bias stays float behind a pair (any plan of target tensorrt), since
+// onnxruntime's optimizer quantizes it by itself with a Round, which older sets lack.
 std::int64_t opset_needed_for(const Plan& plan);
 
 }  // namespace halftone
