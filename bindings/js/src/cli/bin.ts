@@ -16,10 +16,13 @@ setFlagsFromString('--wasm-tiering-budget=30000000');
 const INTERRUPTED = 130;
 
 const interrupt = new AbortController();
-process.on('SIGINT', () => {
-  if (interrupt.signal.aborted) process.exit(INTERRUPTED);
-  interrupt.abort();
-});
+// A scheduler that wants its machine back sends SIGTERM: what is complete is saved then, too.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (interrupt.signal.aborted) process.exit(INTERRUPTED);
+    interrupt.abort();
+  });
+}
 // A reader that went away ("halftone inspect … | head") is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);

@@ -28,10 +28,11 @@ export async function merge(paths: string[], options: ResultOutputs, context: Co
     const results = await work.engine.mergeResults(texts).catch((thrown) => {
       throw withFileName(thrown, paths);
     });
+    const written = await writeResults(results, options, () => ({ results }));
     work.json(jsonFile(results));
     work.say(rankingText(results, null, options.verbose === true));
     work.warn(results.halftone.warnings);
-    await writeResults(results, options, work, () => ({ results }));
+    work.say(written);
   });
 }
 

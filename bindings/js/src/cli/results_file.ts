@@ -55,20 +55,22 @@ export function checkResultOutputs(
   for (const path of paths) checkOutput(path, inputs, force === true);
 }
 
-/** Writes what was asked for, and says what and how large. `data` is made only if there is a report. */
+/**
+ * Writes what was asked for, and gives a line for each file to be said: after writing, because a reader of what is printed may go
+ * away ("| head") and end the program. `data` is made only if there is a report.
+ */
 export async function writeResults(
   results: SensitivityResults,
   { output, report, csv }: ResultOutputs,
-  work: Work,
   data: () => Promise<ReportData> | ReportData,
-): Promise<void> {
+): Promise<string> {
   const files: [string | undefined, () => Promise<string> | string][] = [
     [output, () => jsonFile(results)],
     [csv, () => sensitivityCsv(results)],
     [report, async () => reportHtml(await data())],
   ];
-  for (const [path, make] of files) {
-    if (path === undefined) continue;
-    work.say(`\n${path}  ${sizeText(await writeOutput(path, await make()))}\n`);
-  }
+  const lines: string[] = [];
+  for (const [path, make] of files)
+    if (path !== undefined) lines.push(`${path}  ${sizeText(await writeOutput(path, await make()))}\n`);
+  return lines.length === 0 ? '' : `\n${lines.join('')}`;
 }

@@ -45,12 +45,13 @@ export async function sensitivity(
       ...sweepOptions(options, resume),
     });
     const results = await resultsOrPartial(run, path, options, work);
+    const written = await writeResults(results, options, () =>
+      everything(model, plan, encodings, samples, results, work),
+    );
     work.json(jsonFile(results));
     work.say(rankingText(results, plan, options.verbose === true));
     work.warn(results.halftone.warnings);
-    await writeResults(results, options, work, () =>
-      everything(model, plan, encodings, samples, results, work),
-    );
+    work.say(written);
   });
 }
 

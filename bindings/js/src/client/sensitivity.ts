@@ -306,6 +306,7 @@ class Sweep {
   /** The samples of a run that goes on are known only when they were loaded. */
   private async checkSamples(): Promise<void> {
     const known = this.options.resume?.halftone.samples_sha256;
+    await this.digests!.seeRest(this.samples);
     if (known === undefined || known === (await this.digests!.all())) return;
     throw new HalftoneError('invalid_state', 'The results to go on from were made with other samples.', {
       next: 'Give the same samples in the same order, or start again without them.',

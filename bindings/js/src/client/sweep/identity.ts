@@ -1,6 +1,6 @@
 // What a results file says about what it was made from, so that parts of different runs are never joined: SHA-256 of the plan,
 // the encodings, and the samples in their order.
-import type { Encodings, Plan, Sample } from '../../types.js';
+import type { Encodings, Plan, Sample, SampleSet } from '../../types.js';
 import type { Connection } from '../connection.js';
 
 export interface Identity {
@@ -22,6 +22,12 @@ export class SampleDigests {
       parts.push(JSON.stringify([name, type, dims]), data as ArrayBufferView<ArrayBuffer>);
     }
     this.digests[index] = this.core.call('hash', { source: new Blob(parts) });
+  }
+
+  /** What no run needed, because every row was known already. */
+  async seeRest(samples: SampleSet): Promise<void> {
+    for (let i = 0; i < samples.count; ++i)
+      if (this.digests[i] === undefined) await this.see(i, await samples.load(i));
   }
 
   /** Of the samples that were seen. */
