@@ -212,7 +212,7 @@ describe('law 6: transferred buffers are empty afterwards', () => {
   it('a request that cannot be cloned is rejected, not thrown or lost', async () => {
     const { connection } = connected();
     const error = await rejection(
-      connection.call('rank', { results: (() => {}) as never, file: { name: '', sha256: '' } }),
+      connection.call('rank', { results: (() => {}) as never }),
     );
     expect(error.code).toBe('internal');
     expect(connection.load).toBe(0);

@@ -1,6 +1,6 @@
 // Cuts are used only where the float model proved them.
 import { describe, expect, it } from 'vitest';
-import { ProvenCuts } from '../../bindings/js/src/client/proven_cuts.js';
+import { ProvenCuts } from '../../bindings/js/src/client/sweep/proven_cuts.js';
 import { cancelled, HalftoneError } from '../../bindings/js/src/shared/errors.js';
 
 const all = new Set([0, 1, 2, 3]);
