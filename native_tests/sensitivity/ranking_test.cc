@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "halftone/sensitivity.h"
+#include "halftone/sensitivity_results.h"
 
 namespace halftone {
 namespace {

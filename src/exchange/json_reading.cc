@@ -25,6 +25,15 @@ void JsonReader::fail(const char* key, std::string_view what) {
             "Give a file that Halftone wrote, or mend it there."};
 }
 
+void JsonReader::fail_with(const Error& error) {
+  if (!fault_->error) fault_->error = error;
+}
+
+std::string JsonReader::json_of(const char* key) {
+  const Json* value = member(key);
+  return value == nullptr ? "" : value->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 const Json* JsonReader::member(const char* key) {
   if (!json_->is_object()) {
     fail("", "is not an object");
@@ -216,6 +225,14 @@ std::pair<std::string, std::int32_t> JsonReader::text_and_index() {
     return {};
   }
   return {(*json_)[0].get<std::string>(), static_cast<std::int32_t>(index)};
+}
+
+std::optional<std::pair<double, double>> JsonReader::two_numbers_or_null() {
+  if (json_->is_null()) return std::nullopt;
+  if (json_->is_array() && json_->size() == 2 && (*json_)[0].is_number() && (*json_)[1].is_number())
+    return std::pair((*json_)[0].get<double>(), (*json_)[1].get<double>());
+  fail("", "is neither a pair of numbers nor null");
+  return std::nullopt;
 }
 
 }  // namespace halftone

@@ -53,6 +53,8 @@ class JsonReader {
   [[nodiscard]] std::vector<Warning> warnings(const char* key);
   // This element is ["name", 3].
   [[nodiscard]] std::pair<std::string, std::int32_t> text_and_index();
+  // This element is [0.5, 1] or null.
+  [[nodiscard]] std::optional<std::pair<double, double>> two_numbers_or_null();
 
   template <typename T, std::size_t N>
   [[nodiscard]] T choice(const char* key, const std::array<T, N>& values, std::string_view (*name)(T)) {
@@ -63,6 +65,11 @@ class JsonReader {
     return values[0];
   }
 
+  // The text of a member, for a reader of its own. Empty if it is missing.
+  [[nodiscard]] std::string json_of(const char* key);
+
+  // Records what another reader found. Only the first fault counts.
+  void fail_with(const Error& error);
   // Records a fault at `key` of this object: "<path>.<key> <what>". Only the first one counts.
   void fail(const char* key, std::string_view what);
 

@@ -19,11 +19,12 @@ bool is_ascii_letter_or_digit(CodePoint point) {
 
 class RegexParser {
  public:
-  explicit RegexParser(std::string_view pattern) : pattern_(pattern) {}
+  RegexParser(std::string_view pattern, bool captures) : pattern_(pattern), captures_(captures) {}
 
   Result<NameProgram> compile() {
     Fragment all = alternatives(0);
     if (!error_ && !done()) fail("has a ) without a (");
+    if (captures_ && !captured_) fail("has no group in parentheses to capture");
     if (error_) return *std::move(error_);
     all.push_back({NameInstruction::Kind::kMatch, 0, 0, 1, 1});
     program_.instructions = std::move(all);
@@ -104,15 +105,23 @@ class RegexParser {
   }
 
   Fragment group(int depth) {
+    bool saved = false;
     if (take("?:")) {
-      // A group without a capture; captures aren't kept in any case.
+      // A group that is never captured.
     } else if (peek() == '?') {
       fail("has a look-around or a named group, which are not supported");
       return {};
+    } else {
+      saved = captures_ && !captured_;
+      captured_ = true;
     }
     Fragment inside = alternatives(depth + 1);
     if (!error_ && !take(")")) fail("has a ( without a )");
-    return inside;
+    if (!saved) return inside;
+    Fragment group{{NameInstruction::Kind::kSave, 0, 0, 1, 1}};
+    append(group, inside);
+    group.push_back({NameInstruction::Kind::kSave, 1, 0, 1, 1});
+    return group;
   }
 
   Fragment quantified(const Fragment& body, bool repeatable) {
@@ -123,10 +132,10 @@ class RegexParser {
       fail("repeats an anchor");
       return {};
     }
-    take("?");  // a lazy repetition accepts the same names
+    const bool lazy = take("?");
     check_size(repeated_size(body.size(), lowest, highest));
     if (error_) return {};
-    return repeated(body, lowest, highest);
+    return repeated(body, lowest, highest, lazy);
   }
 
   // False if there is none here. `highest` < 0: without an end.
@@ -245,19 +254,25 @@ class RegexParser {
   }
 
   std::string_view pattern_;
+  bool captures_;          // whether the first group is to be saved
+  bool captured_ = false;  // a group was seen
   std::size_t position_ = 0;
   NameProgram program_;
   std::optional<Error> error_;
 };
 
-}  // namespace
-
-Result<NameProgram> compile_regex(std::string_view pattern) {
+Result<NameProgram> compile(std::string_view pattern, bool captures) {
   if (pattern.size() > NameProgram::kMaxPatternBytes) {
     return Error{ErrorCode::kTooLarge, "A regular expression may have at most 1000 bytes.",
                  printable(pattern), "Shorten it."};
   }
-  return RegexParser(pattern).compile();
+  return RegexParser(pattern, captures).compile();
 }
+
+}  // namespace
+
+Result<NameProgram> compile_regex(std::string_view pattern) { return compile(pattern, false); }
+
+Result<NameProgram> compile_capture(std::string_view pattern) { return compile(pattern, true); }
 
 }  // namespace halftone

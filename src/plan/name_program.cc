@@ -7,11 +7,6 @@ namespace {
 
 constexpr CodePoint kReplacement = 0xFFFD;
 
-bool is_word(CodePoint point) {
-  return (point >= '0' && point <= '9') || (point >= 'A' && point <= 'Z') || (point >= 'a' && point <= 'z') ||
-         point == '_';
-}
-
 // The instructions that can be reached at one position of the name, each once.
 class StateSet {
  public:
@@ -57,7 +52,7 @@ class Run {
       const bool at_end = position == name.size();
       std::size_t behind = position;
       const CodePoint point = at_end ? 0 : next_code_point(name, behind);
-      const bool word_after = !at_end && is_word(point);
+      const bool word_after = !at_end && is_word_character(point);
       const Surroundings here{position == 0, at_end, word_before != word_after};
       if (settle(here)) return true;
       if (at_end) return false;
@@ -110,6 +105,9 @@ class Run {
       case NameInstruction::Kind::kNoWordBoundary:
         if (!here.word_boundary) go(state, 1);
         break;
+      case NameInstruction::Kind::kSave:
+        go(state, 1);
+        break;
       case NameInstruction::Kind::kCharacter:
       case NameInstruction::Kind::kSet:
       case NameInstruction::Kind::kMatch:
@@ -123,12 +121,7 @@ class Run {
 
   void step(CodePoint point) {
     for (const std::size_t state : current_.states()) {
-      const NameInstruction& instruction = program_.instructions[state];
-      const bool taken =
-          (instruction.kind == NameInstruction::Kind::kCharacter && instruction.character == point) ||
-          (instruction.kind == NameInstruction::Kind::kSet &&
-           program_.sets[static_cast<std::size_t>(instruction.set)].contains(point));
-      if (taken) next_.insert(state + 1);
+      if (program_.takes(state, point)) next_.insert(state + 1);
     }
   }
 
@@ -159,6 +152,17 @@ CodePoint next_code_point(std::string_view name, std::size_t& position) {
     return kReplacement;
   position += extra;
   return point;
+}
+
+bool is_word_character(CodePoint point) {
+  return (point >= '0' && point <= '9') || (point >= 'A' && point <= 'Z') || (point >= 'a' && point <= 'z') ||
+         point == '_';
+}
+
+bool NameProgram::takes(std::size_t instruction, CodePoint point) const {
+  const NameInstruction& at = instructions[instruction];
+  return (at.kind == NameInstruction::Kind::kCharacter && at.character == point) ||
+         (at.kind == NameInstruction::Kind::kSet && sets[static_cast<std::size_t>(at.set)].contains(point));
 }
 
 bool NameProgram::matches(std::string_view name) const { return Run(*this).search(name); }

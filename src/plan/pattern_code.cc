@@ -29,16 +29,17 @@ Fragment either(const Fragment& one, const Fragment& other) {
   return result;
 }
 
-Fragment repeated(const Fragment& body, std::int32_t lowest, std::int32_t highest) {
+Fragment repeated(const Fragment& body, std::int32_t lowest, std::int32_t highest, bool lazy) {
+  const auto round_or_end = [lazy](std::int32_t end) { return lazy ? split(end, 1) : split(1, end); };
   Fragment result;
   for (std::int32_t count = 0; count < lowest; ++count) append(result, body);
   if (highest < 0) {
-    result.push_back(split(1, length(body) + 2));
+    result.push_back(round_or_end(length(body) + 2));
     append(result, body);
     result.push_back(jump(-(length(body) + 1)));
   }
   for (std::int32_t count = lowest; count < highest; ++count) {
-    result.push_back(split(1, length(body) + 1));
+    result.push_back(round_or_end(length(body) + 1));
     append(result, body);
   }
   return result;

@@ -23,12 +23,12 @@ inline void append(Fragment& fragment, const Fragment& more) {
   fragment.insert(fragment.end(), more.begin(), more.end());
 }
 
-// `one` or `other`.
+// `one` or `other`, in this order of preference.
 Fragment either(const Fragment& one, const Fragment& other);
 
-// `body` repeated from `lowest` times up; `highest` < 0 means without an end. The caller limits both (see
-// repeated_size).
-Fragment repeated(const Fragment& body, std::int32_t lowest, std::int32_t highest);
+// `body` repeated from `lowest` times up; `highest` < 0 means without an end. Prefers one more round, or if
+// `lazy` none. The caller limits both (see repeated_size).
+Fragment repeated(const Fragment& body, std::int32_t lowest, std::int32_t highest, bool lazy = false);
 
 // How many instructions `repeated` would make, in 64 bits so that a limit can be checked before.
 std::int64_t repeated_size(std::size_t body, std::int32_t lowest, std::int32_t highest);

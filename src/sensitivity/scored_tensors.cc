@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -45,6 +48,8 @@ TensorId in_front_of_saturation(const Graph& graph, TensorId output) {
   }
 }
 
+constexpr std::string_view kByNumber = "output:";
+
 Result<std::vector<std::string>> named_tensor(const Graph& graph, std::string_view choice) {
   const TensorId id = graph.find_tensor(choice);
   const std::string shown = printable(choice);
@@ -66,10 +71,26 @@ Result<std::vector<std::string>> named_tensor(const Graph& graph, std::string_vi
   return std::vector<std::string>{tensor.name};
 }
 
+Result<std::vector<std::string>> numbered_output(const Graph& graph, std::string_view choice) {
+  const std::string_view digits = choice.substr(kByNumber.size());
+  std::size_t number = 0;
+  const std::from_chars_result read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool whole = !digits.empty() && read.ec == std::errc() && read.ptr == digits.data() + digits.size();
+  if (!whole || number >= graph.outputs().size())
+    return Error{
+        ErrorCode::kInvalidPolicy, "The model has no output number " + printable(digits) + " to score.",
+        printable(choice),
+        "Outputs are numbered from 0; the model has " + std::to_string(graph.outputs().size()) + "."};
+  return named_tensor(graph, graph.tensor(graph.outputs()[number]).name);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> scored_tensors(const Model& model, std::string_view choice) {
   const Graph& graph = model.graph();
+  // A tensor of that very name comes first.
+  if (choice.starts_with(kByNumber) && graph.find_tensor(choice) == kNone)
+    return numbered_output(graph, choice);
   if (!choice.empty() && choice != "output") return named_tensor(graph, choice);
   std::vector<std::string> names;
   for (const TensorId output : graph.outputs()) {
@@ -82,6 +103,19 @@ Result<std::vector<std::string>> scored_tensors(const Model& model, std::string_
   if (names.empty())
     return Error{ErrorCode::kInvalidPolicy, "The model has no float32 output to score.", "",
                  "Name an inner float tensor to score instead."};
+  return names;
+}
+
+Result<std::vector<std::string>> scored_tensors(const Model& model, std::span<const std::string> choices) {
+  if (choices.empty()) return scored_tensors(model, std::string_view());
+  std::vector<std::string> names;
+  std::unordered_set<std::string> known;
+  for (const std::string& choice : choices) {
+    const Result<std::vector<std::string>> chosen = scored_tensors(model, choice);
+    if (!chosen.ok()) return chosen.error();
+    for (const std::string& name : chosen.value())
+      if (known.insert(name).second) names.push_back(name);
+  }
   return names;
 }
 

@@ -5,17 +5,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include "halftone/aimet_config.h"
 #include "halftone/encoding.h"
 #include "halftone/model.h"
 #include "halftone/plan.h"
 #include "halftone/result.h"
-#include "halftone/sensitivity.h"
+#include "halftone/sensitivity_results.h"
 
 namespace halftone {
 
@@ -34,20 +32,18 @@ std::string encodings_to_json(const Encodings& encodings, const FileFacts& file,
                               std::int64_t samples);
 Result<Encodings> encodings_from_json(std::string_view json);
 
-struct SensitivityResults {
-  std::vector<ScoredSite> ranking;  // ranked
-  std::string target;
-  std::string method;
-  std::string metric;
-  bool higher_is_worse = false;
-  std::vector<std::string> scored;
-  std::int64_t samples = 0;
-  std::string by;
-  std::vector<std::pair<std::string, std::string>> skipped;  // name, why
-  std::vector<Warning> warnings;
-};
+// AIMET's configuration file. Keys that aren't known, or not followed, become warnings by name. Errors:
+// kInvalidPolicy with the path of the first thing that doesn't fit.
+Result<AimetConfig> aimet_config_from_json(std::string_view json);
 
-std::string sensitivity_to_json(const SensitivityResults& results, const FileFacts& file);
+// AIMET's results file plus a block of ours that its reader ignores. Rows stay in their order.
+std::string sensitivity_to_json(const SensitivityResults& results);
+// Ours and AIMET's own: without the block, only rows are known. Python's NaN and Infinity read as null, and
+// of rows with the same name the last one's score counts, at the first one's place, as AIMET reads them.
 Result<SensitivityResults> sensitivity_from_json(std::string_view json);
+
+// {"metric", "higher_is_worse", "both": [{"name","before","after","difference","rank_before","rank_after"}],
+// "only_before": [{"name","score","rank"}], "only_after", "warnings"}
+std::string comparison_to_json(const ResultsComparison& comparison);
 
 }  // namespace halftone
