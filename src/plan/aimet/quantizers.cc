@@ -93,6 +93,7 @@ class QuantizerSearch {
     const NodeId transpose = op_of(owner) == "MatMul" ? transpose_behind(read) : kNone;
     const TensorId tensor = transpose == kNone ? read : graph_.node(transpose).inputs.front();
     Quantizer* added = add(tensor, owner, role);
+    place_[index_of(read)] = place_[index_of(tensor)];  // what the Transpose makes needs none of its own
     if (added == nullptr) return;
     bool on = false;
     bool symmetric = false;
