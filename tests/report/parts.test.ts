@@ -8,7 +8,7 @@ import { graphPositions } from '../../bindings/js/src/report/ranking_plot.js';
 import { lossScale, type RankingRow, rankingRows } from '../../bindings/js/src/report/ranking_rows.js';
 import { symlogOver, symlogShare } from '../../bindings/js/src/report/symlog.js';
 import type { ModelGraph } from '../../bindings/js/src/types.js';
-import { DATA, EVIL, PLAN, RESULTS } from './report_data.js';
+import { DATA, EVIL, GRAPH, PLAN, RESULTS } from './report_data.js';
 
 const rows = rankingRows(DATA);
 
@@ -23,6 +23,26 @@ describe('rows of a ranking', () => {
     expect(rows.map(({ ops }) => ops)).toEqual([[EVIL], ['Conv'], ['Conv'], ['Conv']]);
     expect(graphPositions(rows)).toEqual([3, 1, 0, 2]);
     expect(graphPositions(rankingRows({ results: RESULTS }))).toBeNull();
+  });
+
+  it('of nodes and operators stand where the graph has them', () => {
+    const by = (unit: string, names: string[]) =>
+      rankingRows({
+        graph: GRAPH,
+        results: {
+          ranking: names.map((name, i) => ({ rank: i + 1, name, score: i })),
+          halftone: { ...RESULTS.halftone, by: unit },
+        },
+      });
+    expect(by('layer', ['last', 'conv']).map(({ order, ops }) => [order, ops])).toEqual([
+      [2, ['Relu']],
+      [0, ['Conv']],
+    ]);
+    expect(by('operator', ['Relu', 'Conv']).map(({ order, ops }) => [order, ops])).toEqual([
+      [2, ['Relu']],
+      [0, ['Conv']],
+    ]);
+    expect(graphPositions(by('re:(c)', ['c']))).toBeNull();
   });
 
   it('prefer the order that the results themselves have', () => {

@@ -162,7 +162,8 @@ function headText(results: SensitivityResults): string {
   const { scored, samples, by, sweep, shard } = results.halftone;
   const one = by === 'quantizer' || by === '' ? 'one quantizer' : 'one group';
   const what = sweep === 'disable' ? `all but ${one}` : `${one} at a time`;
+  const last = sweep === 'disable' ? ': leaving out the last ones helps most' : '';
   const part = shard === undefined ? '' : `, shard ${shard.index} of ${shard.count}`;
   const of = scored.length === 0 ? '' : ` of ${printable(scored.join(', '))}`;
-  return `${scoreTitle(results)}${of} over ${samples} sample${samples === 1 ? '' : 's'}, ${what}, worst first${part}`;
+  return `${scoreTitle(results)}${of} over ${samples} sample${samples === 1 ? '' : 's'}, ${what}, worst first${last}${part}`;
 }

@@ -8,13 +8,10 @@ import { higherIsWorse, metricOf, type RankingRow, scoreTitle } from './ranking_
 
 export const PLOT = { width: 1000, height: 380, left: 70, right: 20, top: 30, bottom: 40 } as const;
 
-/** Scores and their intervals; up is always the larger score. */
+/** Over the scores; up is always the larger one. Intervals of few samples would leave no room for anything else: they are cut. */
 export function plotAxis(rows: readonly RankingRow[]): Axis {
-  const values = rows.flatMap(({ score, interval }) => [
-    ...(score === null ? [] : [score]),
-    ...(interval ?? []),
-  ]);
-  return axisOver(values, PLOT.height - PLOT.bottom, PLOT.top);
+  const scores = rows.flatMap(({ score }) => (score === null ? [] : [score]));
+  return axisOver(scores, PLOT.height - PLOT.bottom, PLOT.top);
 }
 
 /** A score that is no number stands at the bad end. */
@@ -99,7 +96,8 @@ function mark(
 
 function whisker({ interval }: RankingRow, axis: Axis): string {
   if (interval === null) return '';
-  const [low, high] = interval.map((end) => px(pixelOf(axis, end)));
+  const inside = (value: number) => Math.min(Math.max(value, axis.low), axis.high);
+  const [low, high] = interval.map((end) => px(pixelOf(axis, inside(end))));
   return `<path class="whisker" d="M-3 ${low}h6M0 ${low}V${high}M-3 ${high}h6"/>`;
 }
 

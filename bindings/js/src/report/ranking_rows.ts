@@ -43,6 +43,7 @@ export function rankingRows({
   const opOf = operatorsByNode(graph, plan);
   const ops = isQuantizerRun(results) ? operatorsByTensor(graph, plan, opOf) : operatorsByGroup(opOf);
   const loss = lossScale(results);
+  const positions = groupPositions(results, graph);
   return ranking.map(({ rank, name, score, detail }, i) => {
     const known = isQuantizerRun(results) ? sites.get(name) : undefined;
     return {
@@ -54,7 +55,7 @@ export function rankingRows({
       samples: halftone?.samples_used?.[i] ?? halftone?.samples ?? null,
       role: known?.site.role ?? '',
       ops: [...(ops.get(name) ?? [])],
-      order: halftone?.order?.[i] ?? known?.order ?? null,
+      order: halftone?.order?.[i] ?? known?.order ?? positions.get(name) ?? null,
       loss: loss(score),
     };
   });
@@ -75,6 +76,18 @@ export function lossScale(results: SensitivityResults): (score: number | null) =
   const zero = none === null ? least : Math.min(sign * none, least);
   const worst = losses.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) - zero;
   return (score) => (score === null ? 1 : worst > 0 ? (sign * score - zero) / worst : 0);
+}
+
+/** Where nodes, or the first of each operator, stand in the graph. */
+function groupPositions({ halftone }: SensitivityResults, graph: ReportData['graph']): Map<string, number> {
+  const positions = new Map<string, number>();
+  const by = halftone?.by ?? '';
+  if (!['layer', 'op_name', 'operator'].includes(by)) return positions;
+  graph?.nodes.forEach(({ label, op }, i) => {
+    const key = by === 'operator' ? op : label;
+    if (!positions.has(key)) positions.set(key, i);
+  });
+  return positions;
 }
 
 function operatorsByNode(graph: ReportData['graph'], plan: ReportData['plan']): Map<string, string> {

@@ -28,9 +28,9 @@ function whatWasDone({ halftone }: SensitivityResults): string {
   };
   const one = unit[halftone?.by ?? 'quantizer'] ?? 'group';
   const which = halftone?.only === undefined ? '' : ` of the ${halftone.only}`;
-  return halftone?.sweep === 'disable'
-    ? `Each ${one}${which} left out, all others quantized.`
-    : `Each ${one}${which} alone, all others off.`;
+  if (halftone?.sweep !== 'disable') return `Each ${one}${which} alone, all others off.`;
+  const better = halftone.higher_is_worse ? 'lower' : 'higher';
+  return `Each ${one}${which} left out, all others quantized: the ${better} a score, the more its ${one} hurts.`;
 }
 
 function controls(results: SensitivityResults, rows: readonly RankingRow[]): string {
