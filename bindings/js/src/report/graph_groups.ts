@@ -19,7 +19,7 @@ export interface BoxGraph {
 }
 
 /** What a layout takes a second or two for. */
-export const MAX_BOXES = 400;
+export const MAX_BOXES = 1000;
 
 export function boxGraph(graph: ModelGraph): BoxGraph {
   const constants = new Set(graph.constants);
