@@ -10,6 +10,7 @@
 #include "job.h"
 #include "live_objects.h"
 #include "measuring_jobs.h"
+#include "mixed_jobs.h"
 #include "model_handle.h"
 #include "model_jobs.h"
 #include "results.h"
@@ -64,12 +65,22 @@ EMSCRIPTEN_BINDINGS(halftone) {
       .function("read", &Job::read)
       .function("result", &Job::result);
 
+  emscripten::class_<MixedSearch>("MixedSearch")
+      .smart_ptr<std::shared_ptr<MixedSearch>>("MixedSearchPointer")
+      .function("cost", &MixedSearch::cost)
+      .function("skeleton", &MixedSearch::skeleton)
+      .function("files", &MixedSearch::files);
+
   emscripten::function("createModel", &ModelHandle::create);
   emscripten::function("createSweep", &create_sweep);
   emscripten::function("createExport", &create_export);
   emscripten::function("createObservers", &create_observers);
   emscripten::function("createComparison", &create_comparison);
   emscripten::function("createReport", &create_report);
+  emscripten::function("createMixed", &create_mixed);
+  emscripten::function("shapesForCost", &shapes_for_cost_of);
+  emscripten::function("modelCost", &cost_of);
+  emscripten::function("flipRows", &flip_rows_of);
   emscripten::function("metricTerms", &metric_terms_of);
   emscripten::function("metricScore", &metric_score_of);
   emscripten::function("jackknife", &jackknife);

@@ -40,7 +40,7 @@ std::vector<std::string> list_option(const val& options, const char* key) {
   return strings_from_js(given);
 }
 
-Result<PlanOptions> with_tensorrt_options(const val& options, PlanOptions parsed) {
+Result<PlanOptions> with_target_options(const val& options, PlanOptions parsed) {
   const val match = options["match"];
   if (!match.isUndefined() && !match.isNull()) parsed.match = match.as<std::string>();
   parsed.dla = bool_option(options, "dla", parsed.dla);
@@ -48,6 +48,13 @@ Result<PlanOptions> with_tensorrt_options(const val& options, PlanOptions parsed
   parsed.float_weights = bool_option(options, "floatWeights", parsed.float_weights);
   parsed.direct_io = bool_option(options, "directIo", parsed.direct_io);
   parsed.concat_groups = bool_option(options, "concatGroups", parsed.concat_groups);
+  const val config = options["config"];
+  if (!config.isUndefined() && !config.isNull()) {
+    Result<AimetConfig> read =
+        aimet_config_from_json(val::global("JSON").call<std::string>("stringify", config));
+    if (!read.ok()) return read.error();
+    parsed.config = std::move(read).value();
+  }
   const val shapes = options["sampleShapes"];  // [["tensor", [1, 3, 224, 224]], …]
   if (shapes.isUndefined() || shapes.isNull()) return parsed;
   const std::size_t count = shapes["length"].as<std::size_t>();
@@ -183,7 +190,7 @@ Result<PlanOptions> plan_options_from_js(const val& options) {
   if (symmetric.isTrue() || symmetric.isFalse()) parsed.activations_symmetric = symmetric.isTrue();
   parsed.include = list_option(options, "include");
   parsed.exclude = list_option(options, "exclude");
-  return with_tensorrt_options(options, std::move(parsed));
+  return with_target_options(options, std::move(parsed));
 }
 
 Result<std::optional<Encoding>> encoding_from_json(const std::string& json) {

@@ -21,8 +21,8 @@ class Job {
 
   // A variant as a skeleton: kind "float"; "base", which is the float model, or the simulated one in a sweep
   // by disabling; "cuts" (the base, with the tensors at all cuts as outputs), "group" (number `index`),
-  // "simulated", "weights" or "activations" (simulated, these alone), "quantized", "float_tensors" or
-  // "simulated_tensors" (with every activation as an output). `cut`: of "base" and "group" only what lies
+  // "simulated", "weights" or "activations" (simulated, these alone), "gated", "quantized", "float_tensors"
+  // or "simulated_tensors" (with every activation as an output). `cut`: of "base" and "group" only what lies
   // behind this cut, with the tensors that cross it as inputs; -1 for all.
   virtual emscripten::val skeleton(const std::string& kind, int index, int cut);
   // Takes in values of tensor number `index`: a Float32Array, and for comparisons the other model's.

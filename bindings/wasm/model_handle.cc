@@ -67,13 +67,21 @@ val target_to_js(const Graph& graph, const std::string& name) {
   return entry;
 }
 
-Result<std::vector<std::string>> target_names(const std::string& plan_json, const val& tensors) {
+// A constant's range is that of its own values.
+bool is_observed(const Graph& graph, const Site& site) {
+  if (!site.quantized || site.role != Role::kActivation) return false;
+  const TensorId id = graph.find_tensor(site.tensor);
+  return id == kNone || !graph.tensor(id).constant;
+}
+
+Result<std::vector<std::string>> target_names(const Graph& graph, const std::string& plan_json,
+                                              const val& tensors) {
   std::vector<std::string> names;
   if (!plan_json.empty()) {
     Result<Plan> plan = plan_from_json(plan_json);
     if (!plan.ok()) return plan.error();
     for (const Site& site : plan.value().sites) {
-      if (site.quantized && site.role == Role::kActivation) names.push_back(site.tensor);
+      if (is_observed(graph, site)) names.push_back(site.tensor);
     }
   }
   std::unordered_map<std::string, bool> known;
@@ -93,6 +101,7 @@ Site extra_site(const std::string& tensor, const PlanOptions& options) {
   site.format = options.activations.value_or(NumberFormat::kUint8);
   site.symmetric = options.activations_symmetric.value_or(false) ||
                    number_format_info(site.format).kind == FormatKind::kFloat8;
+  site.aimet = aimet_grid_of(options);
   return site;
 }
 
@@ -108,7 +117,7 @@ Result<Encodings> encodings_of(const Model& model, Plan& plan, std::span<const s
     return {};
   };
   for (const Site& site : plan.sites) {
-    if (!site.quantized || site.role != Role::kActivation) continue;
+    if (!is_observed(model.graph(), site)) continue;
     if (const Result<void> added = add(site); !added.ok()) return added.error();
   }
   if (const Result<void> completed = complete_encodings(model, plan, encodings); !completed.ok())
@@ -267,7 +276,7 @@ val ModelHandle::scored(const std::string& choice) const {
 val ModelHandle::targets(const std::string& plan_json, const val& tensors) const {
   return guarded([&] {
     if (!model_) return failure(not_open());
-    const Result<std::vector<std::string>> names = target_names(plan_json, tensors);
+    const Result<std::vector<std::string>> names = target_names(model_->graph(), plan_json, tensors);
     if (!names.ok()) return failure(names.error());
     val list = val::array();
     for (const std::string& name : names.value()) {
@@ -312,10 +321,18 @@ val ModelHandle::graph() const {
   });
 }
 
-val ModelHandle::outputs(const val& tensors) const {
+val ModelHandle::outputs(const val& tensors, const std::string& plan_json) const {
   return guarded([&] {
     if (!model_) return failure(not_open());
-    const Result<std::shared_ptr<const Model>> extended = with_outputs(model_, strings_from_js(tensors));
+    std::shared_ptr<const Model> base = model_;
+    if (!plan_json.empty()) {
+      const Result<Plan> plan = plan_from_json(plan_json);
+      if (!plan.ok()) return failure(plan.error());
+      Result<std::shared_ptr<const Model>> observed = observed_model(model_, plan.value());
+      if (!observed.ok()) return failure(observed.error());
+      base = std::move(observed).value();
+    }
+    const Result<std::shared_ptr<const Model>> extended = with_outputs(base, strings_from_js(tensors));
     if (!extended.ok()) return failure(extended.error());
     const Result<val> skeleton = skeleton_to_js(extended.value());
     return skeleton.ok() ? success(skeleton.value()) : failure(skeleton.error());

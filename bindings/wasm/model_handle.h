@@ -46,8 +46,9 @@ class ModelHandle {
   emscripten::val targets(const std::string& plan_json, const emscripten::val& tensors) const;
   // {inputs, outputs, nodes: [{label, op, inputs, outputs}], constants}, tensors by name.
   emscripten::val graph() const;
-  // The model with these outputs added, as a skeleton.
-  emscripten::val outputs(const emscripten::val& tensors) const;
+  // The model with these outputs added, as a skeleton. With a plan (JSON, or empty): what that plan's
+  // activations are observed on.
+  emscripten::val outputs(const emscripten::val& tensors, const std::string& plan_json) const;
   // {plan, encodings} as text. `tensors`, `minima` and `maxima` are the observed ranges.
   emscripten::val encodings(const std::string& plan_json, const emscripten::val& tensors,
                             const emscripten::val& minima, const emscripten::val& maxima,

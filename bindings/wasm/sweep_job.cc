@@ -113,6 +113,7 @@ class SweepJob final : public Job {
     if (kind == "simulated") return simulated(base_, quantized_sites({}));
     if (kind == "weights") return simulated(base_, quantized_sites(Role::kWeight));
     if (kind == "activations") return simulated(base_, quantized_sites(Role::kActivation));
+    if (kind == "gated") return gated();
     if (kind == "float_tensors") return with_outputs(base_, made_activations());
     if (kind == "simulated_tensors") return simulated_tensors();
     if (kind != "quantized") return no_such("kind of variant");
@@ -176,6 +177,15 @@ class SweepJob final : public Job {
         sites.push_back(&site);
     }
     return sites;
+  }
+
+  // A switch for every weight and activation, called TENSOR_gate.
+  [[nodiscard]] Result<ModelPointer> gated() const {
+    std::vector<const Site*> sites = quantized_sites({});
+    std::erase_if(sites, [](const Site* site) { return site->role == Role::kBias; });
+    Result<GatedModel> made = gated_model(base_, sites, planned_.encodings);
+    if (!made.ok()) return made.error();
+    return std::move(made).value().model;
   }
 
   [[nodiscard]] std::vector<std::string> made_activations() const {

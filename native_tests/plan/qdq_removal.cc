@@ -62,15 +62,23 @@ std::vector<float> floats_of(const ConstantTensor& constant) {
   return values;
 }
 
-// What a code of a symmetric format stands for, and half the distance to its neighbours, both at scale 1.
+// What a code stands for around a zero point of 0, and half the distance to its neighbours, both at scale 1.
 struct Meaning {
   double value;
   double half_step;
 };
 
-Meaning meaning_of(std::uint8_t code, DataType type) {
-  if (type == DataType::kInt8) return {static_cast<double>(static_cast<std::int8_t>(code)), 0.5};
-  REQUIRE(type == DataType::kFloat8E4M3FN);
+std::size_t bytes_of(DataType type) { return type == DataType::kInt16 || type == DataType::kUint16 ? 2 : 1; }
+
+Meaning meaning_of(const ConstantTensor& codes, std::size_t index) {
+  const std::uint8_t code = codes.bytes[index * bytes_of(codes.type)];
+  if (codes.type == DataType::kInt8) return {static_cast<double>(static_cast<std::int8_t>(code)), 0.5};
+  if (codes.type == DataType::kUint8) return {static_cast<double>(code), 0.5};
+  if (codes.type == DataType::kInt16) {
+    const int both = code | codes.bytes[2 * index + 1] << 8;
+    return {static_cast<double>(static_cast<std::int16_t>(both)), 0.5};
+  }
+  REQUIRE(codes.type == DataType::kFloat8E4M3FN);
   const int exponent = std::max((code >> 3) & 15, 1);
   const int steps = ((code & 0x78) == 0 ? 0 : 8) + (code & 7);
   const double magnitude = std::ldexp(steps, exponent - 10);
@@ -154,7 +162,9 @@ class Remover {
     INFO("codes of " << original_.graph().tensor(constant).name);
     REQUIRE(codes.dims == wanted.dims);
     if (codes.type == DataType::kInt32) return;  // a bias: native_tests/plan/insert_qdq_test.cc has its codes
-    REQUIRE(codes.bytes.size() == values.size());
+    REQUIRE(codes.bytes.size() == values.size() * bytes_of(codes.type));
+    const ConstantTensor zero_points = constant_of(quantized_, node.inputs.at(2));
+    REQUIRE(zero_points.type == codes.type);
     std::size_t inner = values.size();
     if (scales.size() > 1) {
       const auto axis = static_cast<std::size_t>(graph_.int_attribute(dequantize, "axis", 1));
@@ -165,10 +175,15 @@ class Remover {
     }
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double scale = scales[i / inner % scales.size()];
-      const Meaning meaning = meaning_of(codes.bytes[i], codes.type);
-      // One part in 2^22 for the rounding of the scale and of the division.
-      const double most = meaning.half_step * scale + std::fabs(static_cast<double>(values[i])) * 0x1p-22;
+      const std::size_t place = i / inner % scales.size();
+      const double scale = scales[place];
+      Meaning meaning = meaning_of(codes, i);
+      meaning.value -= meaning_of(zero_points, place).value;
+      // One part in 2^22 for the rounding of the scale and of the division; and AIMET's kernel counts codes
+      // from 0 in float32, so that what is near the top one is rounded to this part of a step before.
+      const double counting = scale * (bytes_of(codes.type) == 2 ? 0x1p-8 : 0x1p-16);
+      const double most =
+          meaning.half_step * scale + counting + std::fabs(static_cast<double>(values[i])) * 0x1p-22;
       if (!(std::fabs(static_cast<double>(values[i]) - meaning.value * scale) <= most)) ++wrong;
     }
     REQUIRE(wrong == 0);

@@ -20,6 +20,7 @@ namespace halftone::test {
 namespace {
 
 constexpr std::size_t kGraphs = 1500;
+constexpr Target kTargets[] = {Target::kOnnxRuntime, Target::kTensorRT, Target::kAimet};
 
 // Every way of asking that a target has, chosen by the graph's seed.
 PlanOptions options_for(Target target, std::uint32_t seed) {
@@ -28,6 +29,12 @@ PlanOptions options_for(Target target, std::uint32_t seed) {
   options.per_channel = seed % 7 != 0;
   if (target == Target::kOnnxRuntime) {
     if (seed % 5 == 0) options.activations = NumberFormat::kInt8;
+    return options;
+  }
+  if (target == Target::kAimet) {
+    if (seed % 3 == 0) options.match = "aimet";
+    if (seed % 5 == 0) options.activations = NumberFormat::kInt8;
+    if (seed % 11 == 0) options.weights = NumberFormat::kInt16;
     return options;
   }
   if (seed % 4 == 0) options.weights = NumberFormat::kFloat8E4M3Fn;
@@ -156,7 +163,7 @@ TEST_CASE("Random graphs: pairs can be taken out again, and nothing else has cha
   std::size_t pairs = 0;
   std::size_t nodes = 0;
   std::size_t untouched = 0;
-  for (const Target target : {Target::kOnnxRuntime, Target::kTensorRT}) {
+  for (const Target target : kTargets) {
     for (std::uint32_t i = 0; i < kGraphs; ++i) {
       const RandomGraph graph = random_graph(first + i);
       INFO(target_name(target) << ", random graph " << graph.seed);
@@ -171,7 +178,7 @@ TEST_CASE("Random graphs: pairs can be taken out again, and nothing else has cha
     }
   }
   std::printf("random graphs from seed %u: %zu graphs, %zu nodes, %zu pairs, %zu graphs without any\n", first,
-              2 * kGraphs, nodes, pairs, untouched);
+              std::size(kTargets) * kGraphs, nodes, pairs, untouched);
   CHECK(pairs > 4 * kGraphs);
 }
 
@@ -229,10 +236,16 @@ std::set<std::string> order_rules_at_work(const Plan& plan, const Plan& other) {
 }
 
 // Which known rule explains that two plans of the same graph differ at this input; empty: none.
-// Target onnxruntime has one: a bias that two nodes add at different scales is int32 for the first of them.
+// Targets onnxruntime and aimet have one each: a bias that two nodes add at different scales is int32 for the
+// first of them; a constant that is a weight here and a bias there is what its first reader makes of it.
 std::set<std::string> known_reasons(const Plan& plan, const Plan& other, const InputDecision& at) {
   if (plan.target == Target::kTensorRT) return order_rules_at_work(plan, other);
   const std::string& second = input_of(other, at.node, at.input).rule;
+  if (plan.target == Target::kAimet) {
+    const bool roles = (at.rule == "parameter_off" && second.starts_with("weight_")) ||
+                       (second == "parameter_off" && at.rule.starts_with("weight_"));
+    return roles ? std::set<std::string>{"first readers"} : std::set<std::string>{};
+  }
   const bool biases =
       is_one_of(at.rule, {"bias_int32", "bias_shared"}) && is_one_of(second, {"bias_int32", "bias_shared"});
   return biases ? std::set<std::string>{"shared biases"} : std::set<std::string>{};
@@ -243,7 +256,7 @@ std::set<std::string> known_reasons(const Plan& plan, const Plan& other, const I
 TEST_CASE("Random graphs: a plan doesn't depend on node order", "[plan][random]") {
   const auto first = static_cast<std::uint32_t>(Catch::getSeed());
   std::mt19937 random(first);
-  for (const Target target : {Target::kOnnxRuntime, Target::kTensorRT}) {
+  for (const Target target : kTargets) {
     std::map<std::string, std::size_t> excused;  // rule -> graphs
     for (std::uint32_t i = 0; i < kGraphs; ++i) {
       const RandomGraph graph = random_graph(first + i);
@@ -297,7 +310,7 @@ TEST_CASE("Random graphs: write models", "[.][random_models]") {
     const std::shared_ptr<const Model> model = random_graph(seed).builder().open();
     INFO("random graph " << seed);
     write(std::to_string(seed) + ".float.onnx", model);
-    for (const Target target : {Target::kOnnxRuntime, Target::kTensorRT}) {
+    for (const Target target : kTargets) {
       write(std::to_string(seed) + "." + std::string(target_name(target)) + ".onnx",
             quantized(model, options_for(target, seed)).quantized);
     }

@@ -85,6 +85,7 @@ class EditApplication {
     add_initializers();
     remove_declarations();
     change_types();
+    add_inputs();
     add_outputs();
     set_metadata();
     if (auto raised = raise_ir_version(data_->skeleton, needed_ir_))
@@ -234,8 +235,16 @@ class EditApplication {
       needed_ir_ = std::max(needed_ir_, ir_version_of(type));
   }
 
+  void add_inputs() {
+    for (const ValueDeclaration& input : record_.inputs) {
+      onnx::ValueInfoProto& added = *proto().add_input();
+      added.set_name(input.name);
+      *added.mutable_type() = type_proto(input.type, input.shape);
+    }
+  }
+
   void add_outputs() {
-    for (const OutputDeclaration& output : record_.outputs) {
+    for (const ValueDeclaration& output : record_.outputs) {
       const auto& present = proto().output();
       const bool listed =
           std::any_of(present.begin(), present.end(), [&](const auto& o) { return o.name() == output.name; });

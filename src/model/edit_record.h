@@ -43,7 +43,8 @@ struct EditRecord {
   };
   std::vector<Attribute> attributes;
   std::unordered_set<NodeId> removed;
-  std::vector<OutputDeclaration> outputs;
+  std::vector<ValueDeclaration> inputs;
+  std::vector<ValueDeclaration> outputs;
   std::vector<std::pair<TensorId, DataType>> retyped;
   std::vector<std::pair<std::string, std::string>> metadata;
 };

@@ -74,7 +74,11 @@ void ModelEditor::set_attribute(NodeId node, std::string name, AttributeValue va
 
 void ModelEditor::remove_node(NodeId node) { state_->record.removed.insert(node); }
 
-void ModelEditor::add_graph_output(OutputDeclaration output) {
+void ModelEditor::add_graph_input(ValueDeclaration input) {
+  state_->record.inputs.push_back(std::move(input));
+}
+
+void ModelEditor::add_graph_output(ValueDeclaration output) {
   state_->record.outputs.push_back(std::move(output));
 }
 

@@ -65,7 +65,7 @@ class ReaderCount {
     add(record.end);
     for (const auto& [place, nodes] : record.before) add(nodes);
     for (const auto& [place, nodes] : record.after) add(nodes);
-    for (const OutputDeclaration& output : record.outputs) give(output.name);
+    for (const ValueDeclaration& output : record.outputs) give(output.name);
   }
 
   const Graph& graph_;

@@ -177,14 +177,56 @@ Result<void> QdqWriter::add_integer_constant(const Site& site, const Encoding& e
   return {};
 }
 
-Result<void> QdqWriter::add_simulated_constant(const Site& site, const Encoding& encoding) {
+Result<std::string> QdqWriter::add_simulated_values(const Site& site, const Encoding& encoding) {
   Result<ConstantCodes> values = simulated_values(model_, site, encoding);
   if (!values.ok()) return values.error();
-  const std::string name = editor_.fresh_name(site.tensor + "_simulated");
+  std::string name = editor_.fresh_name(site.tensor + "_simulated");
   const Result<void> added = editor_.add_initializer(name, DataType::kFloat, std::move(values.value().dims),
                                                      std::move(values.value().bytes));
-  if (!added.ok()) return added;
-  redirect(site, name);
+  if (!added.ok()) return added.error();
+  return name;
+}
+
+Result<void> QdqWriter::add_simulated_constant(const Site& site, const Encoding& encoding) {
+  const Result<std::string> name = add_simulated_values(site, encoding);
+  if (!name.ok()) return name.error();
+  redirect(site, name.value());
+  return {};
+}
+
+NewNode QdqWriter::choice(const Site& site, const std::string& gate, std::string on, std::string off,
+                          std::string output) {
+  NewNode node;
+  node.op_type = "Where";
+  node.name = editor_.fresh_name(site.tensor + "_Where");
+  node.inputs = {gate, std::move(on), std::move(off)};
+  node.outputs = {output.empty() ? editor_.fresh_name(site.tensor + "_Where_Output") : std::move(output)};
+  return node;
+}
+
+Result<void> QdqWriter::add_gated_pair(const Site& site, const Encoding& encoding, const std::string& gate) {
+  const Result<Parameters> parameters = add_parameters(site.tensor, encoding, true);
+  if (!parameters.ok()) return parameters.error();
+  const std::string source = site.serves_output ? free_output(site) : site.tensor;
+  NewNode quantize = linear_node("QuantizeLinear", site, encoding, source, parameters.value());
+  NewNode dequantize =
+      linear_node("DequantizeLinear", site, encoding, quantize.outputs.front(), parameters.value());
+  NewNode where =
+      choice(site, gate, dequantize.outputs.front(), source, site.serves_output ? site.tensor : "");
+  redirect(site, where.outputs.front());
+  insert(site, std::move(quantize));
+  insert(site, std::move(dequantize));
+  insert(site, std::move(where));
+  return {};
+}
+
+Result<void> QdqWriter::add_gated_constant(const Site& site, const Encoding& encoding,
+                                           const std::string& gate) {
+  const Result<std::string> simulated = add_simulated_values(site, encoding);
+  if (!simulated.ok()) return simulated.error();
+  NewNode where = choice(site, gate, simulated.value(), site.tensor, "");
+  redirect(site, where.outputs.front());
+  insert(site, std::move(where));
   return {};
 }
 

@@ -39,6 +39,10 @@ class QdqWriter {
   // An initializer of codes behind a DequantizeLinear at the front, for a weight or a bias; a bias gets no
   // zero point.
   Result<void> add_integer_constant(const Site& site, const Encoding& encoding);
+  // The same as add_pair and add_simulated_constant, but for a Where that takes what the site's consumers
+  // read today where the bool tensor `gate` is false.
+  Result<void> add_gated_pair(const Site& site, const Encoding& encoding, const std::string& gate);
+  Result<void> add_gated_constant(const Site& site, const Encoding& encoding, const std::string& gate);
   // The site's consumers read a float initializer with the values float32(code - zero_point) * scale.
   Result<void> add_simulated_constant(const Site& site, const Encoding& encoding);
 
@@ -53,6 +57,9 @@ class QdqWriter {
   // `output` empty: <tensor>_<op>_Output.
   NewNode linear_node(std::string_view op, const Site& site, const Encoding& encoding, std::string input,
                       const Parameters& parameters, std::string output = "");
+  Result<std::string> add_simulated_values(const Site& site, const Encoding& encoding);
+  NewNode choice(const Site& site, const std::string& gate, std::string on, std::string off,
+                 std::string output);
   void redirect(const Site& site, const std::string& tensor);
   std::string free_output(const Site& site);
   void insert(const Site& site, NewNode node);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,14 +19,21 @@ namespace {
 Result<void> simulate(const Graph& graph, const Site& site, const Encoding& encoding, QdqWriter& writer) {
   Result<void> fits = check_encoding(graph, site, encoding);
   if (!fits.ok()) return fits;
-  return graph.tensor(graph.find_tensor(site.tensor)).constant
-             ? writer.add_simulated_constant(site, encoding)
-             : writer.add_pair(site, encoding);
+  return graph.tensor(graph.find_tensor(site.tensor)).constant ? writer.add_simulated_constant(site, encoding)
+                                                               : writer.add_pair(site, encoding);
 }
 
 // The opset that the pairs of a simulation need; constants are plain floats there.
 std::int64_t simulation_opset(const Site& site) {
   return site.role == Role::kActivation ? opset_needed_for(site) : 0;
+}
+
+constexpr std::int64_t kOpsetOfWhere = 9;
+
+Error no_encoding(const Site& site) {
+  return Error{ErrorCode::kInvalidState,
+               "The tensor " + quoted(site.tensor) + " is to be quantized but has no encoding.",
+               printable(site.tensor), "Calibrate with this plan, and complete the encodings."};
 }
 
 // check_plan for a single site, which stands alone: other sites don't matter.
@@ -101,15 +109,46 @@ Result<std::shared_ptr<const Model>> simulated_sites(const std::shared_ptr<const
   QdqWriter writer(*base.value(), editor);
   for (const Site& site : here) {
     const Encoding* encoding = encodings.find(site.tensor);
-    if (encoding == nullptr) {
-      return Error{ErrorCode::kInvalidState,
-                   "The tensor " + quoted(site.tensor) + " is to be quantized but has no encoding.",
-                   printable(site.tensor), "Calibrate with this plan, and complete the encodings."};
-    }
+    if (encoding == nullptr) return no_encoding(site);
     const Result<void> written = simulate(base.value()->graph(), site, *encoding, writer);
     if (!written.ok()) return written.error();
   }
   return std::move(editor).finish();
+}
+
+Result<GatedModel> gated_model(const std::shared_ptr<const Model>& model, std::span<const Site* const> sites,
+                               const Encodings& encodings) {
+  const std::vector<Site> here = sites_in(model->graph(), sites);
+  std::int64_t needed = kOpsetOfWhere;
+  for (const Site& site : here) needed = std::max(needed, simulation_opset(site));
+  const Result<std::shared_ptr<const Model>> base = raised_to(model, needed);
+  if (!base.ok()) return base.error();
+  const Graph& graph = base.value()->graph();
+  ModelEditor editor(base.value());
+  QdqWriter writer(*base.value(), editor);
+  std::unordered_map<std::string, std::string> gate_of;
+  for (const Site& site : here) {
+    const Encoding* encoding = encodings.find(site.tensor);
+    if (encoding == nullptr) return no_encoding(site);
+    if (Result<void> fits = check_encoding(graph, site, *encoding); !fits.ok()) return fits.error();
+    const std::string gate = editor.fresh_name(site.tensor + "_gate");
+    const auto& shape = graph.tensor(graph.find_tensor(site.tensor)).shape;
+    editor.add_graph_input(
+        {gate, DataType::kBool, std::vector<Dimension>(shape ? shape->size() : 0, {1, {}})});
+    const Result<void> written = site.role == Role::kActivation
+                                     ? writer.add_gated_pair(site, *encoding, gate)
+                                     : writer.add_gated_constant(site, *encoding, gate);
+    if (!written.ok()) return written.error();
+    gate_of[site.tensor] = gate;
+  }
+  Result<std::shared_ptr<const Model>> made = std::move(editor).finish();
+  if (!made.ok()) return made.error();
+  GatedModel gated{std::move(made).value(), {}};
+  for (const Site* site : sites) {
+    const auto gate = gate_of.find(site->tensor);
+    gated.gates.push_back(gate == gate_of.end() ? std::string() : gate->second);
+  }
+  return gated;
 }
 
 Result<std::shared_ptr<const Model>> with_outputs(const std::shared_ptr<const Model>& model,

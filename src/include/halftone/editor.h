@@ -31,8 +31,8 @@ struct NewNode {
   std::vector<std::pair<std::string, AttributeValue>> attributes;
 };
 
-// What the model says about itself besides the graph.
-struct OutputDeclaration {
+// A graph input or output as the model declares it.
+struct ValueDeclaration {
   std::string name;
   DataType type = DataType::kUndefined;  // kUndefined: written without a type,
                                          // which onnxruntime accepts
@@ -70,8 +70,10 @@ class ModelEditor {
   // Node attributes: set (or replace) one.
   void set_attribute(NodeId node, std::string name, AttributeValue value);
   void remove_node(NodeId node);
+  // A graph input of a name from fresh_name(), after those that there are.
+  void add_graph_input(ValueDeclaration input);
   // A graph output that is listed already stays as it is.
-  void add_graph_output(OutputDeclaration output);
+  void add_graph_output(ValueDeclaration output);
   // Declares another element type for a graph input or output; what makes or reads it is left alone.
   void set_element_type(TensorId tensor, DataType type);
   // Sets a key of metadata_props, replacing an old value. The keys "producer_name" and "producer_version" set

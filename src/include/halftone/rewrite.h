@@ -65,6 +65,18 @@ Result<std::shared_ptr<const Model>> simulated_sites(const std::shared_ptr<const
                                                      std::span<const Site* const> sites,
                                                      const Encodings& encodings);
 
+// One model with a switch at every site: a bool graph input for each, [1, …, 1] of the tensor's rank (of rank
+// 0 where that isn't known), behind which a Where takes the simulated tensor or the float one. Running it
+// with one switch on costs no new session, but every Where, and it keeps the runtime from joining operators,
+// so its numbers differ in their last bits from those of a variant. What site i is switched by is `gates[i]`;
+// empty where the model has nothing of the site. Conditions and errors as simulated_sites.
+struct GatedModel {
+  std::shared_ptr<const Model> model;
+  std::vector<std::string> gates;
+};
+Result<GatedModel> gated_model(const std::shared_ptr<const Model>& model, std::span<const Site* const> sites,
+                               const Encodings& encodings);
+
 // The float model with `tensors` added to its outputs (those that are outputs already are left alone).
 Result<std::shared_ptr<const Model>> with_outputs(const std::shared_ptr<const Model>& model,
                                                   const std::vector<std::string>& tensors);

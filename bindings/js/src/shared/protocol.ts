@@ -4,7 +4,9 @@ import type {
   ConcatGroup,
   Encoding,
   Encodings,
+  Flip,
   MetricName,
+  ModelCost,
   ModelGraph,
   ModelSummary,
   PatternMatch,
@@ -105,7 +107,8 @@ export interface Operations {
   'plan.patterns': { in: { model: number; patterns: string[] }; out: PatternMatch[] };
   scored: { in: { model: number; choice: string }; out: string[] };
   targets: { in: { model: number; plan: Plan | null; tensors: string[] }; out: CalibrationTarget[] };
-  outputs: { in: { model: number; tensors: string[] }; out: Skeleton };
+  /** With a plan: the model that its activations are observed on. */
+  outputs: { in: { model: number; tensors: string[]; plan?: Plan }; out: Skeleton };
   encodings: {
     in: {
       model: number;
@@ -133,6 +136,34 @@ export interface Operations {
   /** t such that |T| < t with this probability. */
   'metric.student': { in: { confidence: number; degrees: number }; out: number };
   graph: { in: { model: number }; out: ModelGraph };
+  /** The tensors whose shapes a cost wants from a sample. */
+  'cost.shapes': { in: { model: number }; out: string[] };
+  cost: { in: { model: number; plan: Plan; shapes: Shapes }; out: ModelCost };
+  flip: {
+    in: {
+      model: number;
+      plan: Plan;
+      encodings: Encodings;
+      results: SensitivityResults;
+      request: FlipRequest;
+      shapes: Shapes;
+      facts: FlippedFacts;
+    };
+    out: Flip;
+  };
+  'mixed.start': {
+    in: { model: number; plan: Plan; encodings: Encodings; request: MixedRequest; shapes: Shapes };
+    out: MixedInfo;
+  };
+  /** With these tensors at the higher precision. */
+  'mixed.cost': { in: { search: number; tensors: string[] }; out: ModelCost };
+  /** The simulated model; null: the float model. */
+  'mixed.model': { in: { search: number; tensors: string[] | null }; out: Skeleton };
+  'mixed.files': {
+    in: { search: number; tensors: string[]; facts: FlippedFacts };
+    out: { plan: Plan; encodings: Encodings; warnings: Warning[] };
+  };
+  'mixed.end': { in: { search: number }; out: null };
   'quantize.start': {
     in: {
       model: number;
@@ -268,6 +299,42 @@ export interface SweepInfo {
   cutOf: number[];
 }
 
+/** Of one sample. */
+export type Shapes = [tensor: string, shape: number[]][];
+
+/** What files say of themselves, besides what they are about. */
+export interface FlippedFacts extends FileFacts {
+  method: string;
+  samples: number;
+}
+
+/** "" leaves a role as it is. */
+export interface MixedPrecision {
+  activations: string;
+  weights: string;
+}
+
+/** One of the first four is set. */
+export interface FlipRequest extends MixedPrecision {
+  worst: number | null;
+  percent: number | null;
+  threshold: number | null;
+  names: readonly string[] | null;
+}
+
+export interface MixedRequest extends MixedPrecision {
+  score: readonly string[];
+}
+
+export interface MixedInfo {
+  search: number;
+  scored: string[];
+  /** Of each candidate: the sites that change together. */
+  candidates: string[][];
+  /** Of the plan with all of them. */
+  warnings: Warning[];
+}
+
 /** Numbers that a metric keeps of one tensor and sample (halftone/metric.h). */
 export const TERMS = 6;
 
@@ -292,9 +359,11 @@ export type SweepModel =
   | { kind: 'group'; index: number; cut?: number }
   /** The base with the tensors at all cuts as outputs. */
   | { kind: 'cuts' }
-  | { kind: 'simulated' | 'weights' | 'activations' | 'quantized' }
+  | { kind: 'simulated' | 'weights' | 'activations' | 'quantized' | 'gated' }
   /** Float and simulated, with every activation as an output. */
-  | { kind: 'float_tensors' | 'simulated_tensors' };
+  | { kind: 'float_tensors' | 'simulated_tensors' }
+  /** Of a search only: the simulated model with these tensors at the higher precision. */
+  | { kind: 'mixed'; tensors: string[] };
 
 export interface QuantizeInfo {
   job: number;
