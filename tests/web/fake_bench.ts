@@ -1,9 +1,13 @@
 // A bench without a worker: a small made-up model, answers at once or when the test says. For tests of the page's own logic.
 import type { Bench } from '../../web/src/engine/bench.js';
+import { layoutGraph } from '../../web/src/graph/layout.js';
 import type {
   Encodings,
+  Flip,
   Model,
+  ModelGraph,
   ModelSummary,
+  ParetoPoint,
   Plan,
   PlanOptions,
   Sample,
@@ -27,6 +31,9 @@ export interface FakeBench extends Bench {
   scored: Plan[];
   /** First samples of the sets that plans were made with. */
   shapesFrom: string[];
+  /** Sweeps that were started, and how many rows each went on from. */
+  sweeps: { metric: unknown; by: unknown; resumed: number }[];
+  flips: number;
   /** Patterns that were asked about, in the order of asking. */
   previews: string[];
 }
@@ -135,6 +142,31 @@ function resultsOf(rows: readonly SensitivityRow[], plan: Plan, samples: number)
   };
 }
 
+/** Layers of a convolution with its activation, and a sum that skips every second one. */
+export function fakeGraph(layers: number, scoped = false): ModelGraph {
+  const nodes: ModelGraph['nodes'] = [];
+  const name = (layer: number, op: string): string => (scoped ? `/layer${layer}/${op}` : `${op}_${layer}`);
+  for (let layer = 0; layer < layers; ++layer) {
+    const [input, conv] = [`activation_${layer}`, `convolved_${layer}`];
+    const output = layer + 1 === layers ? 'y' : `activation_${layer + 1}`;
+    nodes.push({
+      label: name(layer, 'Conv'),
+      op: 'Conv',
+      inputs: [input, `conv_${layer}.weight`],
+      outputs: [conv],
+    });
+    nodes.push({ label: name(layer, 'Relu'), op: 'Relu', inputs: [conv], outputs: [`rectified_${layer}`] });
+    nodes.push({
+      label: name(layer, 'Add'),
+      op: 'Add',
+      inputs: [`rectified_${layer}`, input],
+      outputs: [output],
+    });
+  }
+  const constants = Array.from({ length: layers }, (_, layer) => `conv_${layer}.weight`);
+  return { inputs: ['activation_0'], outputs: ['y'], nodes, constants };
+}
+
 class FakeModel implements Model {
   readonly bytes = 585532;
 
@@ -182,23 +214,102 @@ class FakeModel implements Model {
     return encodingsOf(await plan, samples.count);
   }
 
-  sensitivity(...[plan, , samples, { signal, onProgress } = {}]: Parameters<Model['sensitivity']>) {
+  sensitivity(
+    ...[plan, , samples, { signal, onProgress, onRow, resume, metric, by } = {}]: Parameters<
+      Model['sensitivity']
+    >
+  ) {
     const rows: SensitivityRow[] = [];
     const { pause } = this.options;
+    const { sweeps } = this.log;
+    sweeps.push({ metric, by, resumed: resume?.ranking.length ?? 0 });
+    const known = new Set(resume?.ranking.map(({ name }) => name));
     async function* all(): AsyncGenerator<SensitivityRow> {
       const { sites } = await plan;
       for (const [order, site] of sites.entries()) {
-        await pause(signal);
-        signal?.throwIfAborted();
         const role = site.role === 'weight' ? 'weight' : 'activation';
-        const row: SensitivityRow = { name: site.tensor, score: fakeScore(order), role, order };
-        rows.push(row);
+        const score = fakeScore(order);
+        const row = {
+          name: site.tensor,
+          score,
+          role,
+          order,
+          sites: [site.tensor],
+          samples: samples.count,
+        } as const;
+        if (!known.has(row.name)) {
+          onRow?.({ ...row, score: score + 1, interval: null, samples: 1, sites: [...row.sites] });
+          await pause(signal);
+          signal?.throwIfAborted();
+        }
+        rows.push({ ...row, interval: [score - 2, score + 2], sites: [...row.sites] });
         onProgress?.({ phase: 'sensitivity', done: rows.length, total: sites.length, unit: 'runs' });
-        yield row;
+        yield rows.at(-1) as SensitivityRow;
       }
     }
     const partial = async () => resultsOf(rows, await plan, samples.count);
     return { [Symbol.asyncIterator]: all, results: partial, partial };
+  }
+
+  async localRanking() {
+    return [];
+  }
+
+  async graph() {
+    const { layers } = this.options;
+    return fakeGraph(layers);
+  }
+
+  async propagation(...[plan]: Parameters<Model['propagation']>) {
+    const { sites } = await plan;
+    return sites.map(({ tensor }, at) => ({
+      tensor,
+      node: `Conv_${at}`,
+      op: 'Conv',
+      psnr: 60 - at,
+      sqnr: 50 - at,
+      mse: 0.01,
+    }));
+  }
+
+  async cost() {
+    return { weight_bytes: 1000, macs: 1, bit_ops: 64, unknown: [] };
+  }
+
+  async flip(
+    ...[plan, encodings, results, { threshold, worst, names, percent, to }]: Parameters<Model['flip']>
+  ): Promise<Flip> {
+    const ranked = results.ranking.map(({ name }) => name);
+    const share = Math.ceil(((percent ?? 0) / 100) * ranked.length);
+    const below = results.ranking.filter(({ score }) => score !== null && score < (threshold ?? -1)).length;
+    const flipped = [...(names ?? ranked.slice(0, worst ?? (percent === undefined ? below : share)))];
+    const sites = plan.sites.map((site) =>
+      flipped.includes(site.tensor) ? { ...site, format: (to.weights ?? 'int16') as Site['format'] } : site,
+    );
+    this.log.flips += 1;
+    const cost = await this.cost();
+    return {
+      plan: { ...plan, sites },
+      encodings,
+      flipped,
+      before: cost,
+      after: { ...cost, weight_bytes: 1000 + flipped.length },
+      predicted: 40 + flipped.length,
+      warnings: [],
+    };
+  }
+
+  async pareto(...[plan, encodings, , , { onPoint, signal }]: Parameters<Model['pareto']>) {
+    const points: ParetoPoint[] = [];
+    for (let at = 0; at < 3; ++at) {
+      await this.options.pause(signal);
+      signal?.throwIfAborted();
+      const cost = { weight_bytes: 1000 + at, macs: 1, bit_ops: 64 + at, unknown: [] };
+      const flipped = plan.sites.slice(0, at).map(({ tensor }) => tensor);
+      points.push({ flipped, plan, encodings, score: 40 + at, cost, front: true, warnings: [] });
+      onPoint?.(points.at(-1) as ParetoPoint);
+    }
+    return points;
   }
 
   async quantize() {
@@ -271,6 +382,8 @@ export function fakeBench(options: FakeOptions = {}): FakeBench {
     scored: [],
     shapesFrom: [],
     previews: [],
+    sweeps: [],
+    flips: 0,
     bundled: [
       {
         id: 'text-direction',
@@ -316,6 +429,7 @@ export function fakeBench(options: FakeOptions = {}): FakeBench {
         yield { y: { type: 'float32', dims: [1, 2], data: new Float32Array([0.25, 0.75]) } };
       }
     },
+    layOut: async (request) => layoutGraph(request),
     liveObjects: async () => 0,
     write: {
       plan: (value) => JSON.stringify(value),

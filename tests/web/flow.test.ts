@@ -1,15 +1,29 @@
 // The page's actions against a fake bench: opening, planning, calibrating, ranking, cancelling, saving.
 import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  flipPreview,
+  raise,
+  raiseOpen,
+  startRaising,
+  take,
+  takePreview,
+  undo,
+} from '../../web/src/actions/change.js';
 import { useBench } from '../../web/src/actions/context.js';
+import { startGraphing } from '../../web/src/actions/graph.js';
 import { cancelJob } from '../../web/src/actions/job.js';
 import { closeModel, openBundled, takeFiles } from '../../web/src/actions/open.js';
 import { chooseOptions, resetOptions, staleSentence } from '../../web/src/actions/plan.js';
 import { draft, previewOf, startPreviewing } from '../../web/src/actions/preview.js';
-import { calibrate, rank } from '../../web/src/actions/run.js';
+import { chooseSweep, rank, resumable } from '../../web/src/actions/rank.js';
+import { calibrate } from '../../web/src/actions/run.js';
 import { useRandomSamples } from '../../web/src/actions/samples.js';
 import { quantize } from '../../web/src/actions/save.js';
+import { searchTradeOff, takePoint, tradeOff } from '../../web/src/actions/trade_off.js';
 import { polite } from '../../web/src/state/announce.js';
+import { laidOut, losses } from '../../web/src/state/graph.js';
 import * as store from '../../web/src/state/store.js';
+import { kDefaultSweep } from '../../web/src/state/sweep.js';
 import { type FakeBench, fakeBench, fakeScore } from './fake_bench.js';
 
 globalThis.requestAnimationFrame = (callback) => {
@@ -30,6 +44,7 @@ beforeEach(async () => {
   install();
   await closeModel();
   await resetOptions();
+  store.sweep.value = kDefaultSweep;
   store.problem.value = null;
   store.waitingForData.value = null;
 });
@@ -121,6 +136,134 @@ describe('the whole way', () => {
     await useRandomSamples(3, 7);
     expect(store.samples.value?.set).toMatchObject({ count: 3, random: true });
     expect(await calibrate()).toBe('done');
+  });
+});
+
+describe('sweeps', () => {
+  test('another metric leaves the old ranking, marked as stale; going back to one costs nothing', async () => {
+    await openBundled(bench.bundled[0]!);
+    const first = store.ranking.value;
+    chooseSweep({ metric: 'mse' });
+    expect(store.states.value.sensitivity).toBe('stale');
+    expect(store.ranking.value).toBe(first);
+    expect(await rank()).toBe('done');
+    expect(bench.sweeps.map(({ metric }) => metric)).toEqual(['psnr', 'mse']);
+    expect(store.ranking.value?.value.measure).toMatchObject({ metric: 'mse' });
+    chooseSweep({ metric: 'psnr' });
+    expect(store.ranking.value).toBe(first);
+    expect(store.states.value.sensitivity).toBe('done');
+    expect(bench.sweeps).toHaveLength(2);
+  });
+});
+
+describe('raising precision', () => {
+  const settled = async () => {
+    while (!store.idle.value) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  test('is previewed, taken, and taken back in the order in which it was done', async () => {
+    const stop = startRaising();
+    try {
+      await openBundled(bench.bundled[0]!);
+      raise.value = { which: 'worst', count: 2, percent: 10, to: 'int16' };
+      raiseOpen.value = true;
+      await settled();
+      const worst = store.ranking.value!.value.results!.ranking.map(({ name }) => name);
+      expect(flipPreview.value).toMatchObject({
+        state: 'made',
+        flip: { flipped: worst.slice(0, 2), predicted: 42 },
+      });
+      const planned = store.plan.value!.value;
+      takePreview();
+      await settled();
+      expect(store.plan.value!.value.sites.filter(({ format }) => format === 'int16')).toHaveLength(2);
+      expect(store.states.value).toMatchObject({ calibrate: 'done', sensitivity: 'done', save: 'ready' });
+      expect(await quantize()).toBe('done');
+      expect(bench.scored.at(-1)).toBe(store.plan.value!.value);
+      raise.value = { which: 'percent', count: 2, percent: 50, to: 'int16' };
+      await settled();
+      takePreview();
+      expect(store.states.value.save).toBe('stale');
+      expect(store.plan.value!.value.sites.filter(({ format }) => format === 'int16')).toHaveLength(6);
+      undo();
+      expect(store.states.value.save).toBe('done');
+      undo();
+      expect(store.plan.value!.value).toBe(planned);
+      expect(store.states.value.save).toBe('stale');
+      undo();
+      expect(store.plan.value!.value).toBe(planned);
+    } finally {
+      raiseOpen.value = false;
+      stop();
+    }
+  });
+
+  test('belongs to the options that it was made with', async () => {
+    await openBundled(bench.bundled[0]!);
+    const { plan, encodings } = { plan: store.plan.value!.value, encodings: store.encodings.value!.value };
+    const raised = { ...plan, sites: [] };
+    take({ title: 'Raised', plan: raised, encodings, flipped: ['a'] });
+    expect(store.plan.value!.value).toBe(raised);
+    await chooseOptions({ weights: 'uint8' });
+    expect(store.plan.value!.value).not.toBe(raised);
+    expect(store.change.value).toBeNull();
+    await resetOptions();
+    expect(store.plan.value!.value).toBe(raised);
+  });
+
+  test('a measured model of the search takes the place of the plan', async () => {
+    await openBundled(bench.bundled[0]!);
+    expect(await searchTradeOff()).toBe('done');
+    expect(tradeOff.value?.value).toMatchObject({ complete: true });
+    expect(tradeOff.value?.value.points.map(({ score }) => score)).toEqual([40, 41, 42]);
+    takePoint(2);
+    expect(store.change.value?.flipped).toHaveLength(2);
+  });
+
+  test('a search that was stopped keeps the points it had', async () => {
+    let points = 0;
+    install({
+      pause: async () => {
+        if (store.job.value?.title.startsWith('Measuring') && ++points === 3) cancelJob();
+      },
+    });
+    await openBundled(bench.bundled[0]!);
+    expect(await searchTradeOff()).toBe('cancelled');
+    expect(tradeOff.value?.value).toMatchObject({ complete: false });
+    expect(tradeOff.value?.value.points).toHaveLength(2);
+  });
+});
+
+describe('the graph', () => {
+  const settled = async () => {
+    while (!store.idle.value) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  test('is read when it is looked at, laid out, and marked by the scores', async () => {
+    const stop = startGraphing();
+    try {
+      await openBundled(bench.bundled[0]!);
+      expect(laidOut.value).toBeNull();
+      store.step.value = 'sensitivity';
+      store.picture.value = 'graph';
+      await settled();
+      expect(laidOut.value?.folded.boxes).toHaveLength(2 + 3 * 6);
+      expect(laidOut.value?.layout.places).toHaveLength(20);
+      // Places: the input, then Conv, Relu, Add of each layer.
+      expect(losses.value[4]).toMatchObject({
+        weight: { name: 'conv_1.weight', score: fakeScore(3) },
+        activation: null,
+      });
+      expect(losses.value[6]?.activation).toMatchObject({ name: 'activation_2', score: fakeScore(4) });
+      await takeFiles([item('b.onnx')]);
+      await settled();
+      expect(laidOut.value?.folded.boxes).toHaveLength(20);
+      expect(losses.value[4]?.weight).toBeNull();
+    } finally {
+      stop();
+      store.picture.value = 'ranking';
+      store.step.value = 'model';
+    }
   });
 });
 
@@ -263,7 +406,13 @@ describe('cancel', () => {
     expect(store.ranking.value?.value.rows).toHaveLength(4);
     expect(store.states.value.sensitivity).toBe('ready');
     expect(store.problem.value).toBeNull();
+    while (!store.idle.value) await new Promise((resolve) => setImmediate(resolve));
+    expect(resumable()?.rows).toHaveLength(4);
     expect(await rank()).toBe('done');
+    expect(bench.sweeps.map(({ resumed }) => resumed)).toEqual([0, 4]);
+    expect(store.ranking.value?.value.rows.map(({ score }) => score)).toEqual(
+      Array.from({ length: 12 }, (_, index) => fakeScore(index)),
+    );
     expect(store.states.value.sensitivity).toBe('done');
   });
 

@@ -25,6 +25,8 @@ describe('address', () => {
         perChannel: false,
         precision: 'float8e4m3fn' as const,
         matchModelOpt: true,
+        matchAimet: true,
+        config: null,
         dla: true,
         floatWeights: true,
         directIo: true,
@@ -32,6 +34,15 @@ describe('address', () => {
         rawExcluded: true,
         include: ['glob:a*', 're:[&=#]+'],
         exclude: ['op:Softmax'],
+      },
+      picture: 'graph' as const,
+      sweep: {
+        by: 'pattern' as const,
+        pattern: '(layer\\d+)&=#',
+        metric: 'kl' as const,
+        sweep: 'disable' as const,
+        only: 'weights' as const,
+        top: 10,
       },
     };
     expect(readAddress(`#${writeAddress(address)}`)).toEqual({ address, ignored: [] });
@@ -51,10 +62,12 @@ describe('address', () => {
     expect(kDefaultOptions.exclude).toEqual([]);
     const many = Array.from({ length: 130 }, (_, index) => `include=p${index}`).join('&');
     expect(readAddress(`#${many}`).address.options.include).toHaveLength(100);
-    expect(readAddress('#target=aimet&precision=int16&constructor=true').ignored).toEqual([
+    expect(readAddress('#target=qnn&precision=int16&constructor=true&by=all&top=-1').ignored).toEqual([
       'target',
       'precision',
       'constructor',
+      'by',
+      'top',
     ]);
   });
 });
@@ -86,6 +99,15 @@ describe('options', () => {
     expect(planOptions({ ...chosen, target: 'tensorrt' })).toEqual({ target: 'tensorrt', dla: true });
   });
 
+  test('a configuration is sent to the target that reads it, and is never part of the address', () => {
+    const config = { name: 'default_config.json', value: { defaults: { ops: {} } } };
+    const aimet = { ...kDefaultOptions, target: 'aimet', config, matchAimet: true, dla: true } as const;
+    expect(flagsOf(aimet)).toEqual(['perChannel', 'matchAimet']);
+    expect(planOptions(aimet)).toEqual({ target: 'aimet', match: 'aimet', config: config.value });
+    expect(planOptions({ ...aimet, target: 'onnxruntime' })).toEqual({ target: 'onnxruntime' });
+    expect(writeAddress({ ...kDefaultAddress, options: aimet })).toBe('target=aimet&aimet=true&dla=true');
+  });
+
   test('what contradicts another choice is neither offered nor sent', () => {
     const tensorrt = { ...kDefaultOptions, target: 'tensorrt' } as const;
     const float8 = { ...tensorrt, precision: 'float8e4m3fn', dla: true } as const;
@@ -110,6 +132,8 @@ describe('steps', () => {
     plan: null,
     encodingsKey: 'e',
     encodings: null,
+    rankingKey: 'r',
+    workKey: 'w',
     ranking: null,
     rankingComplete: false,
     saved: null,
@@ -125,7 +149,7 @@ describe('steps', () => {
       calibrate: 'ready',
       sensitivity: 'nothing yet',
     });
-    const ranked = { ...planned, encodings: made('e'), ranking: made('e'), rankingComplete: true };
+    const ranked = { ...planned, encodings: made('e'), ranking: made('r'), rankingComplete: true };
     expect(stepStates(ranked)).toMatchObject({ calibrate: 'done', sensitivity: 'done', save: 'ready' });
     expect(stepStates({ ...ranked, rankingComplete: false }).sensitivity).toBe('ready');
     expect(stepStates({ ...ranked, running: 'save' }).save).toBe('running');
@@ -140,12 +164,20 @@ describe('steps', () => {
       planKey: 'q',
       encodingsKey: 'q',
       encodings: made('e'),
-      ranking: made('e'),
+      rankingKey: 'q r',
+      ranking: made('e r'),
       rankingComplete: true,
-      saved: made('e'),
+      workKey: 'q w',
+      saved: made('e w'),
     };
     expect(Object.values(stepStates(all))).toEqual(['done', 'done', 'stale', 'stale', 'stale']);
-    expect(Object.values(stepStates({ ...all, encodingsKey: 'e' }))).toEqual(Array(5).fill('done'));
+    const back = { ...all, encodingsKey: 'e', rankingKey: 'e r', workKey: 'e w' };
+    expect(Object.values(stepStates(back))).toEqual(Array(5).fill('done'));
+    expect(stepStates({ ...back, rankingKey: 'e other' }).sensitivity).toBe('stale');
+    expect(stepStates({ ...back, workKey: 'e raised' })).toMatchObject({
+      sensitivity: 'done',
+      save: 'stale',
+    });
   });
 });
 

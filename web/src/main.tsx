@@ -1,6 +1,7 @@
 // Starts the page: theme, address, drop, engine ahead of need.
 import { effect } from '@preact/signals';
 import { render } from 'preact';
+import { startRaising } from './actions/change';
 import { useBench } from './actions/context';
 import { startInspecting } from './actions/inspect';
 import { updatePlan } from './actions/plan';
@@ -13,6 +14,7 @@ import { startTheme } from './state/theme';
 import { startTraffic } from './state/traffic';
 import { missingFeature } from './support';
 import { App } from './views/app';
+import { loadMoreWithModel } from './views/more';
 import { keepTabIcon } from './views/tab_icon';
 import { Unsupported } from './views/unsupported';
 import { listenToWindow } from './views/window_events';
@@ -31,6 +33,8 @@ function start(host: HTMLElement): void {
   startAddress(() => void updatePlan());
   startInspecting();
   startPreviewing();
+  startRaising();
+  loadMoreWithModel();
   listenToWindow();
   render(<App />, host);
   effect(() => {

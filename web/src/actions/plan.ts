@@ -7,8 +7,8 @@ import {
   encodings,
   options,
   pending,
-  plan,
   planKey,
+  planned,
   problem,
   ranking,
   type Session,
@@ -28,13 +28,13 @@ export async function updatePlan(again = false): Promise<void> {
   pending.value += 1;
   try {
     const value = await makePlan(current);
-    if (planKey.value === key) plan.value = { value, key };
+    if (planKey.value === key) planned.value = { value, key };
   } catch (cause) {
     if (planKey.value !== key) return;
     // A cancelled job may take the worker with it that was running a sample for us.
     if (isCancel(cause)) return again ? undefined : updatePlan(true);
     const failure = problemFrom(cause, 'Planning');
-    plan.value = null;
+    planned.value = null;
     problem.value = { at: 'plan', problem: failure };
     alarm(`${failure.message} ${failure.next}`);
   } finally {

@@ -2,7 +2,7 @@
 import type { ImageOptions, PathFile } from '../engine/bench';
 import { alarm, announce } from '../state/announce';
 import { problemFrom } from '../state/problem';
-import { pending, plan, planKey, problem, type Samples, samples, session } from '../state/store';
+import { pending, planFresh, problem, type Samples, samples, session } from '../state/store';
 import { counted } from '../text/format';
 import { guessImageOptions } from '../text/image_input';
 import { bench } from './context';
@@ -54,7 +54,7 @@ async function replaceSamples(read: () => Promise<Omit<Samples, 'revision'>>): P
     samples.value = { ...next, revision };
     if (problem.value?.at !== 'plan') problem.value = null; // New samples don't mend a plan.
     announce(`${counted(next.set.count, 'sample')} ready for calibration.`);
-    if (plan.value?.key !== planKey.value) await updatePlan();
+    if (!planFresh.value) await updatePlan();
   } catch (cause) {
     const failure = problemFrom(cause, 'Reading samples');
     problem.value = { at: 'calibrate', problem: failure };

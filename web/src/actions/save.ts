@@ -2,7 +2,7 @@
 import type { Plan, Sample, SampleSet } from '../package';
 import { announce } from '../state/announce';
 import { type Prediction, type Saved, topClass } from '../state/saved';
-import { encodings, plan, samples, saved, session } from '../state/store';
+import { encodings, plan, samples, saved, session, workKey } from '../state/store';
 import { bytes } from '../text/format';
 import { bench } from './context';
 import { type JobContext, type Outcome, runJob } from './job';
@@ -18,6 +18,7 @@ const kOneFileBytes = 2 ** 31 - 2 ** 24;
 export async function quantize(): Promise<Outcome> {
   const [current, made, set, found] = [session.value, plan.value?.value, samples.value?.set, encodings.value];
   if (current === null || made === undefined || set === undefined || found === null) return 'failed';
+  const key = workKey.value;
   const outcome = await runJob('save', 'Writing the model', async (context) => {
     const { signal, onProgress, begin } = context;
     const external =
@@ -29,14 +30,14 @@ export async function quantize(): Promise<Outcome> {
       ...external,
     });
     const codes = takesCodes(made);
-    saved.value = { value: { result, score: null, takesCodes: codes, predictions: null }, key: found.key };
-    begin('Scoring the quantized model', set.count);
-    const score = await current.model.score(made, found.value, set, { signal, onProgress });
-    saved.value = { value: { result, score, takesCodes: codes, predictions: null }, key: found.key };
+    saved.value = { value: { result, score: null, takesCodes: codes, predictions: null }, key };
+    begin('Scoring the quantized model', 1);
+    const score = await current.model.score(made, found.value, set, { levels: true, signal, onProgress });
+    saved.value = { value: { result, score, takesCodes: codes, predictions: null }, key };
     if (codes || score.warnings.some(({ code }) => code === 'not_run_by_default')) return;
     begin('Comparing predictions', set.count);
     const predictions = await comparePredictions(result.model, outputName(current.fileName), set, context);
-    saved.value = { value: { result, score, takesCodes: codes, predictions }, key: found.key };
+    saved.value = { value: { result, score, takesCodes: codes, predictions }, key };
   });
   if (outcome === 'done')
     announce(`The quantized model is ready: ${bytes(saved.value?.value.result.report.bytes ?? 0)}.`);

@@ -1,5 +1,6 @@
 // What the page asks of the package. The page talks to this interface only, so that its own logic can be tested
 // without a worker; src/engine/halftone.ts is the one that ships.
+import type { GraphLayout, LayoutRequest } from '../graph/layout';
 import type {
   Encodings,
   Model,
@@ -84,6 +85,8 @@ export interface Bench {
     sensitivity(results: SensitivityResults): string;
     sensitivityCsv(results: SensitivityResults): string;
   };
+  /** Places of boxes and lines. Aborting gives the computation up. */
+  layOut(request: LayoutRequest, signal: AbortSignal): Promise<GraphLayout>;
   /** Handles that the core holds right now. */
   liveObjects(): Promise<number>;
 }

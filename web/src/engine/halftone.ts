@@ -18,6 +18,7 @@ import {
 } from '../package';
 import { bytes, printable } from '../text/format';
 import type { Bench, BundledSample, FetchedSample, ImageOptions, OpenRequest, PathFile } from './bench';
+import { layOut, prepareLayouts } from './layouts';
 
 type ListedSample = (typeof sampleList.samples)[number];
 
@@ -146,7 +147,7 @@ async function sampleReaders(): Promise<typeof import('./sample_readers')> {
 }
 
 async function prepare(engine: Engine): Promise<void> {
-  await Promise.all([engine.prepare(), sampleReaders()]);
+  await Promise.all([engine.prepare(), sampleReaders(), prepareLayouts()]);
 }
 
 export function halftoneBench(): Bench {
@@ -170,6 +171,7 @@ export function halftoneBench(): Bench {
     },
     randomSamples: async (inputs, count, seed) => randomSamples(inputs, { count, seed }),
     runDeployed: (blob, name, set, signal) => runDeployed(engine, blob, name, set, signal),
+    layOut,
     liveObjects: () => engine.liveObjects(),
     write: { plan: jsonFile, encodings: jsonFile, sensitivity: jsonFile, sensitivityCsv },
   };

@@ -1,6 +1,6 @@
 // Where a histogram's bars, the chosen range and the grid of codes go. Pure numbers.
-import { scaleLinear } from 'd3-scale';
 import type { Encoding, TensorStatistics } from '../package';
+import { linear } from './scale';
 
 export interface HistogramInput {
   statistics: Pick<TensorStatistics, 'min' | 'max' | 'histogram'>;
@@ -55,7 +55,7 @@ export function layoutHistogram(input: HistogramInput): HistogramLayout {
   const chosen = encoding === null ? null : finiteSpan([...encoding.min, ...encoding.max]);
   const domain = finiteSpan([statistics.min, statistics.max, ...(chosen ?? [])]) ?? [0, 1];
   if (domain[0] === domain[1]) [domain[0], domain[1]] = [domain[0] - 0.5, domain[1] + 0.5];
-  const x = scaleLinear().domain(domain).range([0, width]);
+  const x = linear(domain, [0, width]);
   const range =
     chosen === null ? null : { from: x(chosen[0]), to: x(chosen[1]), min: chosen[0], max: chosen[1] };
   return {

@@ -1,6 +1,7 @@
 // Colours of pictures. On the page they are the style sheet's, so that they follow light, dark and forced colours; a saved
 // SVG carries its own, on paper.
 export interface Palette {
+  paper: string;
   ink: string;
   quiet: string;
   faint: string;
@@ -11,6 +12,7 @@ export interface Palette {
 }
 
 export const kPagePalette: Palette = {
+  paper: 'var(--raised)',
   ink: 'var(--ink)',
   quiet: 'var(--quiet)',
   faint: 'var(--faint)',
@@ -21,6 +23,7 @@ export const kPagePalette: Palette = {
 };
 
 export const kPaperPalette: Palette = {
+  paper: '#ffffff',
   ink: '#1c1b18',
   quiet: '#5d5a52',
   faint: '#8b877c',

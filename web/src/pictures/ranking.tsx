@@ -1,12 +1,14 @@
 // The ranking as bars: one for each quantizer, length is what the outputs lose. Weights are solid with a square end,
-// activations are a row of dots with a round end, so that they differ without colour.
+// activations are a row of dots with a round end, groups are hollow, so that they differ without colour.
 import type { VNode } from 'preact';
-import { decibelFigure, printable } from '../text/format';
+import { printable } from '../text/format';
+import { kLossless, type LossAxis } from './loss_axis';
 import { kPagePalette, type Palette } from './palette';
-import { type Entry, kLossless, type RankingLayout } from './ranking_layout';
+import { badness, type Entry, type RankingLayout } from './ranking_layout';
 
 export const kAxisHeight = 40;
 const kBar = 9;
+const kWhisker = 5;
 
 interface BarProps {
   entry: Entry;
@@ -20,8 +22,18 @@ function Shape({ entry, layout, palette, middle }: BarProps & { middle: number }
   if (entry.score === null) return <circle cx={layout.zero} cy={middle} r={1} fill={palette.faint} />;
   const length = layout.length(entry.score);
   if (length < 0.75) return <circle cx={layout.zero} cy={middle} r={1.5} fill={palette.ink} />;
-  if (entry.role === 'weight') {
-    return <rect x={layout.zero} y={middle - kBar / 2} width={length} height={kBar} fill={palette.ink} />;
+  if (entry.role !== 'activation') {
+    const hollow = entry.role === 'group';
+    return (
+      <rect
+        x={layout.zero}
+        y={middle - kBar / 2}
+        width={length}
+        height={kBar}
+        fill={hollow ? palette.chosen : palette.ink}
+        stroke={hollow ? palette.ink : undefined}
+      />
+    );
   }
   return (
     <>
@@ -40,16 +52,43 @@ function Shape({ entry, layout, palette, middle }: BarProps & { middle: number }
   );
 }
 
+/** From the lower to the upper end of the 95 % interval, below the bar, so that neither hides the other. */
+function Whisker({ entry, layout, palette, middle }: BarProps & { middle: number }): VNode | null {
+  if (entry.interval === null) return null;
+  const [a, b] = entry.interval.map((end) => layout.zero + layout.length(end)) as [number, number];
+  if (Math.abs(a - b) < 1.5) return null;
+  const y = middle + kWhisker + 2.5;
+  return (
+    <path
+      class="whisker"
+      d={`M${a.toFixed(1)} ${y - 2.5}v5M${b.toFixed(1)} ${y - 2.5}v5M${a.toFixed(1)} ${y}H${b.toFixed(1)}`}
+      fill="none"
+      stroke={palette.accent}
+      stroke-width="1.4"
+    />
+  );
+}
+
+function spoken({ score, interval, role, sites }: Entry, axis: LossAxis): string {
+  const what = role === 'group' ? `${sites.length} quantizers` : role;
+  if (score === null) return `not known yet, ${what}`;
+  const unit = axis.unit === '' ? '' : ` ${axis.unit}`;
+  const range = interval === null ? '' : `, 95 % from ${interval[0]} to ${interval[1]}`;
+  return `${score}${unit}${range}, ${what}`;
+}
+
 function Bar(props: BarProps): VNode {
   const { entry, y, layout, chosen, palette } = props;
-  const middle = layout.stacked ? y + 27 : y + layout.rowHeight / 2;
+  const middle = layout.stacked ? y + 26 : y + layout.rowHeight / 2 - 1;
   const limit = layout.stacked
     ? Math.floor(layout.width / 7.4)
     : Math.max(8, Math.floor(layout.labelWidth / 7));
-  const known = entry.score === null ? 'not known yet' : `${entry.score} dB`;
+  const ends = [entry.score ?? undefined, ...(entry.interval ?? [])].map((score) =>
+    score === undefined ? 0 : layout.length(score),
+  );
   return (
     <g data-name={entry.name} data-score={entry.score ?? undefined}>
-      <title>{`${printable(entry.name, 400)}: ${known}, ${entry.role}`}</title>
+      <title>{`${printable(entry.name, 400)}: ${spoken(entry, layout.axis)}`}</title>
       <rect
         x={0}
         y={y}
@@ -69,14 +108,15 @@ function Bar(props: BarProps): VNode {
         {printable(entry.name, limit)}
       </text>
       <Shape {...props} middle={middle} />
+      <Whisker {...props} middle={middle} />
       <text
-        x={layout.zero + (entry.score === null ? 0 : layout.length(entry.score)) + 9}
+        x={layout.zero + Math.max(...ends) + 9}
         y={middle}
         dominant-baseline="central"
         fill={entry.score === null ? palette.faint : palette.quiet}
         font-size="11.5"
       >
-        {entry.score === null ? '\u2026' : decibelFigure(entry.score)}
+        {entry.score === null ? '\u2026' : layout.axis.figure(entry.score)}
       </text>
     </g>
   );
@@ -89,10 +129,11 @@ export function RankingAxis({
   layout: RankingLayout;
   palette?: Palette;
 }): VNode {
+  const { title, unit, figure } = layout.axis;
   return (
     <g>
       <text x={layout.zero} y={13} fill={palette.quiet} font-size="11.5">
-        PSNR of the scored outputs, dB
+        {`${title} of the scored outputs${unit === '' ? '' : `, ${unit}`}`}
       </text>
       <text x={layout.right} y={13} text-anchor="end" fill={palette.quiet} font-size="11.5">
         {layout.stacked ? 'more loss \u2192' : 'longer bar: more loss \u2192'}
@@ -101,7 +142,7 @@ export function RankingAxis({
         <g key={value}>
           <line x1={x} x2={x} y1={kAxisHeight - 5} y2={kAxisHeight} stroke={palette.line} />
           <text x={x} y={kAxisHeight - 9} text-anchor="middle" fill={palette.quiet} font-size="11">
-            {String(value).replace('-', '\u2212')}
+            {unit === '' ? figure(value) : String(value).replace('-', '\u2212')}
           </text>
         </g>
       ))}
@@ -115,10 +156,13 @@ interface BarsProps {
   from: number;
   to: number;
   chosen: string | null;
+  /** A score; null for no line. */
+  threshold: number | null;
   palette?: Palette;
 }
 
-export function RankingBars({ entries, layout, from, to, chosen, palette = kPagePalette }: BarsProps): VNode {
+export function RankingBars(props: BarsProps): VNode {
+  const { entries, layout, from, to, chosen, threshold, palette = kPagePalette } = props;
   return (
     <g>
       {layout.ticks.map(({ value, x }) => (
@@ -142,18 +186,39 @@ export function RankingBars({ entries, layout, from, to, chosen, palette = kPage
           palette={palette}
         />
       ))}
+      {threshold !== null && (
+        <ThresholdLine x={layout.zero + layout.length(threshold)} {...{ layout, palette }} />
+      )}
+    </g>
+  );
+}
+
+/** Thin to look at, wide to take hold of. */
+function ThresholdLine(props: { x: number; layout: RankingLayout; palette: Palette }): VNode {
+  const { x, layout, palette } = props;
+  const ends = { x1: x, x2: x, y1: 0, y2: layout.height };
+  return (
+    <g class="threshold-line">
+      <line {...ends} stroke={palette.accent} stroke-width="1.5" stroke-dasharray="6 3" />
+      <line {...ends} stroke="transparent" stroke-width="13" />
     </g>
   );
 }
 
 /** The sentence that a screen reader gets for the picture. */
-export function describeRanking(entries: readonly Entry[]): string {
+export function describeRanking(entries: readonly Entry[], { title, unit, higherIsWorse }: LossAxis): string {
   const known = entries.filter((entry) => entry.score !== null);
   const worst = known.reduce<Entry | null>(
-    (a, b) => (a === null || (b.score ?? 0) < (a.score ?? 0) ? b : a),
+    (a, b) => (a === null || badness(b, higherIsWorse) > badness(a, higherIsWorse) ? b : a),
     null,
   );
-  const weights = known.filter((entry) => entry.role === 'weight').length;
   if (worst === null) return 'No scores yet.';
-  return `${known.length} quantizers, ${weights} of weights and ${known.length - weights} of activations. The lowest PSNR is ${worst.score} dB, of ${printable(worst.name)}. The same numbers are in the table.`;
+  const of = (role: Entry['role']): number => known.filter((entry) => entry.role === role).length;
+  const what =
+    of('group') > 0
+      ? `${known.length} groups.`
+      : `${known.length} quantizers, ${of('weight')} of weights and ${of('activation')} of activations.`;
+  const end = higherIsWorse ? 'highest' : 'lowest';
+  const score = `${worst.score}${unit === '' ? '' : ` ${unit}`}`;
+  return `${what} The ${end} ${title} is ${score}, of ${printable(worst.name)}. The same numbers are in the table.`;
 }

@@ -1,34 +1,61 @@
 // Where the bars of a ranking go. Pure numbers, the same for the page and for the SVG that is saved.
-import { scaleLinear } from 'd3-scale';
 import type { SensitivityRow, Site } from '../package';
 import type { Order } from '../state/address';
+import type { Measure } from '../state/sweep';
+import { type LossAxis, lossAxis } from './loss_axis';
 
-/** A quantizer in the picture; its score is null until it is known. */
+/** A quantizer or a group in the picture; its score is null until it is known. */
 export interface Entry {
   name: string;
-  role: 'activation' | 'weight';
+  role: 'activation' | 'weight' | 'group';
   order: number;
   score: number | null;
+  /** 95 %, from sample to sample. */
+  interval: readonly [number, number] | null;
+  /** Samples that the score is of so far. */
+  samples: number;
+  sites: readonly string[];
 }
 
-/** Scores are clipped here; nothing was lost that double precision could show. */
-export const kLossless = 100;
+/** What has a row or will have one, in the order of the graph. Groups are known once their rows come. */
+export function entriesInGraph(
+  sites: readonly Site[] | null,
+  rows: Iterable<SensitivityRow>,
+): readonly Entry[] {
+  const entries = new Map<string, Entry>();
+  for (const [order, { tensor, role }] of (sites ?? []).entries()) {
+    const known = { name: tensor, role: role === 'weight' ? role : 'activation', order } as const;
+    entries.set(tensor, { ...known, score: null, interval: null, samples: 0, sites: [tensor] });
+  }
+  for (const { name, role, order, score, interval, samples, sites: own } of rows) {
+    const place = entries.get(name);
+    const what = place?.role ?? role ?? 'group';
+    entries.set(name, {
+      name,
+      role: what,
+      order: place?.order ?? order,
+      score,
+      interval,
+      samples,
+      sites: own,
+    });
+  }
+  return [...entries.values()].sort((a, b) => a.order - b.order);
+}
 
-/** Every quantizer that has or will have a row, known ones first where the order is by score. Ties keep site order. */
-export function entriesOf(sites: readonly Site[], rows: readonly SensitivityRow[], order: Order): Entry[] {
-  const scores = new Map(rows.map((row) => [row.name, row.score]));
-  const entries = sites.map((site, index): Entry => {
-    const role = site.role === 'weight' ? 'weight' : 'activation';
-    return { name: site.tensor, role, order: index, score: scores.get(site.tensor) ?? null };
-  });
+/** Ties keep the order of the graph, whichever end is first. */
+export function ordered(entries: readonly Entry[], order: Order, higherIsWorse: boolean): readonly Entry[] {
   if (order === 'graph') return entries;
-  return entries.sort((a, b) => rankOf(a) - rankOf(b) || a.order - b.order);
+  return entries
+    .slice()
+    .sort((a, b) => badness(b, higherIsWorse) - badness(a, higherIsWorse) || a.order - b.order);
 }
 
-/** Unknown last; a score that is no number counts as the worst. */
-function rankOf(entry: Entry): number {
-  if (entry.score === null) return Number.POSITIVE_INFINITY;
-  return Number.isNaN(entry.score) ? Number.NEGATIVE_INFINITY : entry.score;
+/** Larger is worse. Unknown last; a score that is no number counts as the worst. */
+export function badness({ score }: Pick<Entry, 'score'>, higherIsWorse: boolean): number {
+  if (score === null) return -Number.MAX_VALUE;
+  if (Number.isNaN(score)) return Number.MAX_VALUE;
+  return higherIsWorse ? score : -score;
 }
 
 export interface RankingLayout {
@@ -42,34 +69,23 @@ export interface RankingLayout {
   /** True where the name stands above its bar, on narrow screens. */
   stacked: boolean;
   ticks: { value: number; x: number }[];
+  axis: LossAxis;
   /** Length of the bar of a score. */
   length(score: number): number;
 }
 
 const kNarrow = 560;
-const kValueWidth = 62;
-const kTickSteps = [5, 10, 20, 50, 100];
+const kValueWidth = 68;
+const kTickRoom = 56;
 
-/** The axis ends at a round figure below the worst score, in steps of 10 dB, so that it seldom moves while rows come in. */
-export function axisEnd(entries: readonly Entry[]): number {
-  let worst = kLossless;
-  for (const entry of entries) if (entry.score !== null && entry.score < worst) worst = entry.score;
-  return Math.max(-kLossless, Math.min(40, Math.floor(worst / 10) * 10));
-}
-
-export function layoutRanking(entries: readonly Entry[], width: number): RankingLayout {
+export function layoutRanking(entries: readonly Entry[], axis: LossAxis, width: number): RankingLayout {
   const stacked = width < kNarrow;
   const labelWidth = stacked ? 0 : Math.round(Math.min(260, width * 0.34));
   const zero = stacked ? 14 : labelWidth + 22;
   const right = Math.max(zero + 40, width - kValueWidth);
   const rowHeight = stacked ? 38 : 22;
-  const end = axisEnd(entries);
-  const scale = scaleLinear()
-    .domain([kLossless, end])
-    .range([0, right - zero]);
-  const step = kTickSteps.find((size) => (kLossless - end) / size <= (right - zero) / 56) ?? 100;
-  const ticks = [];
-  for (let value = kLossless; value >= end; value -= step) ticks.push({ value, x: zero + scale(value) });
+  const length = (score: number): number => axis.share(score) * (right - zero);
+  const values = axis.ticks(Math.max(2, Math.floor((right - zero) / kTickRoom)));
   return {
     width,
     height: entries.length * rowHeight,
@@ -78,8 +94,15 @@ export function layoutRanking(entries: readonly Entry[], width: number): Ranking
     right,
     labelWidth,
     stacked,
-    ticks,
-    length: (score) =>
-      Math.max(0, scale(Number.isNaN(score) ? end : Math.max(end, Math.min(kLossless, score)))),
+    ticks: values.map((value) => ({ value, x: zero + length(value) })),
+    axis,
+    length,
   };
+}
+
+export function axisOf(measure: Measure, entries: readonly Entry[]): LossAxis {
+  return lossAxis(
+    measure,
+    entries.map(({ score }) => score),
+  );
 }

@@ -8,9 +8,14 @@ import {
   kWeightFormats,
   type Options,
 } from './options';
+import { kDefaultSweep, kGroups, kMetrics, kOnly, type SweepChoice } from './sweep';
 
 export type Step = 'model' | 'plan' | 'calibrate' | 'sensitivity' | 'save';
 export const kSteps: readonly Step[] = ['model', 'plan', 'calibrate', 'sensitivity', 'save'];
+
+/** What is shown under Sensitivity. */
+export type Picture = 'ranking' | 'graph' | 'errors' | 'ranges' | 'tradeoff';
+export const kPictures: readonly Picture[] = ['ranking', 'graph', 'errors', 'ranges', 'tradeoff'];
 
 export type Presentation = 'bars' | 'table';
 export type Order = 'worst' | 'graph';
@@ -19,20 +24,24 @@ export type Listing = 'sites' | 'inputs';
 
 export interface Address {
   step: Step;
+  picture: Picture;
   presentation: Presentation;
   order: Order;
   listing: Listing;
   tensor: string | null;
   options: Options;
+  sweep: SweepChoice;
 }
 
 export const kDefaultAddress: Address = {
   step: 'model',
+  picture: 'ranking',
   presentation: 'bars',
   order: 'worst',
   listing: 'sites',
   tensor: null,
   options: kDefaultOptions,
+  sweep: kDefaultSweep,
 };
 
 /** Longest name or pattern that is taken from an address, and most patterns of a kind. */
@@ -42,6 +51,7 @@ const kMostPatterns = 100;
 const kFlagKeys: Record<string, Flag> = {
   channels: 'perChannel',
   modelopt: 'matchModelOpt',
+  aimet: 'matchAimet',
   dla: 'dla',
   floatweights: 'floatWeights',
   directio: 'directIo',
@@ -55,10 +65,17 @@ export function writeAddress(address: Address): string {
     if (value !== standard) entries.push([key, value]);
   };
   put('step', address.step, kDefaultAddress.step);
+  put('picture', address.picture, kDefaultAddress.picture);
   put('view', address.presentation, kDefaultAddress.presentation);
   put('order', address.order, kDefaultAddress.order);
   put('list', address.listing, kDefaultAddress.listing);
-  const { options } = address;
+  const { options, sweep } = address;
+  put('by', sweep.by, kDefaultSweep.by);
+  if (sweep.by === 'pattern' && isName(sweep.pattern)) entries.push(['pattern', sweep.pattern]);
+  put('metric', sweep.metric, kDefaultSweep.metric);
+  put('sweep', sweep.sweep, kDefaultSweep.sweep);
+  put('only', sweep.only, kDefaultSweep.only);
+  put('top', String(sweep.top), String(kDefaultSweep.top));
   for (const key of ['target', 'activations', 'weights', 'precision'] as const)
     put(key, options[key], kDefaultOptions[key]);
   for (const [key, flag] of Object.entries(kFlagKeys))
@@ -86,7 +103,11 @@ function oneOf<T extends string>(value: string, allowed: readonly T[]): T | null
 }
 
 export function readAddress(hash: string): ReadAddress {
-  const address: Address = { ...kDefaultAddress, options: { ...kDefaultOptions } };
+  const address: Address = {
+    ...kDefaultAddress,
+    options: { ...kDefaultOptions },
+    sweep: { ...kDefaultSweep },
+  };
   const ignored: string[] = [];
   for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ''))) {
     if (!readEntry(address, key, value)) ignored.push(key);
@@ -116,8 +137,46 @@ function readEntry(address: Address, key: string, value: string): boolean {
       return assign(isName(value) ? value : null, (name) => {
         address.tensor = name;
       });
+    case 'picture':
+      return assign(oneOf(value, kPictures), (picture) => {
+        address.picture = picture;
+      });
     default:
-      return readOption(address.options, key, value);
+      return readSweep(address.sweep, key, value) ?? readOption(address.options, key, value);
+  }
+}
+
+const kMostTop = 100_000;
+
+/** Null for a key that says nothing about the sweep. */
+function readSweep(sweep: SweepChoice, key: string, value: string): boolean | null {
+  const choose = <K extends 'by' | 'metric' | 'sweep' | 'only'>(
+    what: K,
+    allowed: readonly SweepChoice[K][],
+  ): boolean =>
+    assign(oneOf(value, allowed as readonly string[]), (choice) => {
+      sweep[what] = choice as SweepChoice[K];
+    });
+  const first = <T>(pairs: readonly (readonly [T, string])[]): T[] => pairs.map(([name]) => name);
+  switch (key) {
+    case 'by':
+      return choose('by', first(kGroups));
+    case 'metric':
+      return choose('metric', first(kMetrics));
+    case 'only':
+      return choose('only', first(kOnly));
+    case 'sweep':
+      return choose('sweep', ['enable', 'disable']);
+    case 'pattern':
+      return assign(isName(value) ? value : null, (pattern) => {
+        sweep.pattern = pattern;
+      });
+    case 'top':
+      return assign(/^\d{1,6}$/.test(value) && Number(value) <= kMostTop ? Number(value) : null, (top) => {
+        sweep.top = top;
+      });
+    default:
+      return null;
   }
 }
 

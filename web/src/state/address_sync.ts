@@ -2,16 +2,18 @@
 import { batch, effect } from '@preact/signals';
 import { type Address, readAddress, writeAddress } from './address';
 import { alarm } from './announce';
-import { listing, notice, options, order, presentation, selected, step } from './store';
+import { listing, notice, options, order, picture, presentation, selected, step, sweep } from './store';
 
 function current(): Address {
   return {
     step: step.value,
+    picture: picture.value,
     presentation: presentation.value,
     order: order.value,
     listing: listing.value,
     tensor: selected.value,
     options: options.value,
+    sweep: sweep.value,
   };
 }
 
@@ -19,6 +21,8 @@ function take(hash: string): void {
   const { address, ignored } = readAddress(hash);
   batch(() => {
     step.value = address.step;
+    picture.value = address.picture;
+    sweep.value = address.sweep;
     presentation.value = address.presentation;
     order.value = address.order;
     listing.value = address.listing;

@@ -12,6 +12,10 @@ export interface Options {
   /** Target tensorrt: one format for activations and weights. */
   precision: Precision;
   matchModelOpt: boolean;
+  /** Target aimet: constants rounded half up, as AIMET's own kernel does. */
+  matchAimet: boolean;
+  /** Target aimet: a configuration file. It is data, and never part of the address. */
+  config: { readonly name: string; readonly value: Record<string, unknown> } | null;
   dla: boolean;
   floatWeights: boolean;
   directIo: boolean;
@@ -24,6 +28,7 @@ export interface Options {
 export type Flag =
   | 'perChannel'
   | 'matchModelOpt'
+  | 'matchAimet'
   | 'dla'
   | 'floatWeights'
   | 'directIo'
@@ -33,6 +38,7 @@ export type Flag =
 export const kTargets: readonly { name: TargetName; label: string }[] = [
   { name: 'onnxruntime', label: 'onnxruntime' },
   { name: 'tensorrt', label: 'TensorRT' },
+  { name: 'aimet', label: 'AIMET' },
 ];
 export const kPrecisions: readonly Precision[] = ['int8', 'float8e4m3fn'];
 export const kActivationFormats: readonly FormatName[] = ['uint8', 'int8', 'uint16', 'int16'];
@@ -45,6 +51,8 @@ export const kDefaultOptions: Options = {
   perChannel: true,
   precision: 'int8',
   matchModelOpt: false,
+  matchAimet: false,
+  config: null,
   dla: false,
   floatWeights: false,
   directIo: false,
@@ -54,10 +62,11 @@ export const kDefaultOptions: Options = {
   exclude: [],
 };
 
-/** Flags of target tensorrt in the order in which they are offered. */
-const kTensorRTFlags: readonly Flag[] = [
+/** Flags in the order in which they are offered. */
+const kFlags: readonly Flag[] = [
   'perChannel',
   'matchModelOpt',
+  'matchAimet',
   'dla',
   'floatWeights',
   'directIo',
@@ -68,13 +77,15 @@ const kTensorRTFlags: readonly Flag[] = [
 /** Whether a choice means something beside the others. What doesn't is neither offered nor sent. */
 export function applies(flag: Flag, { target, precision, matchModelOpt }: Options): boolean {
   if (target === 'onnxruntime') return flag === 'perChannel';
+  if (target === 'aimet') return flag === 'perChannel' || flag === 'matchAimet';
+  if (flag === 'matchAimet') return false;
   if (flag === 'dla') return precision === 'int8'; // The accelerator has no float8.
   if (flag === 'perChannel' || flag === 'rawExcluded') return !matchModelOpt; // ModelOpt has no such choice.
   return true;
 }
 
 export function flagsOf(options: Options): Flag[] {
-  return kTensorRTFlags.filter((flag) => applies(flag, options));
+  return kFlags.filter((flag) => applies(flag, options));
 }
 
 export function sameOptions(a: Options, b: Options): boolean {
@@ -88,8 +99,10 @@ export function planOptions(options: Options): PlanOptions {
   for (const flag of flagsOf(options)) {
     if (options[flag] === kDefaultOptions[flag]) continue;
     if (flag === 'matchModelOpt') chosen.match = 'modelopt';
+    else if (flag === 'matchAimet') chosen.match = 'aimet';
     else chosen[flag] = options[flag];
   }
+  if (options.target === 'aimet' && options.config !== null) chosen.config = options.config.value;
   if (options.include.length > 0) chosen.include = [...options.include];
   if (options.exclude.length > 0) chosen.exclude = [...options.exclude];
   return chosen;

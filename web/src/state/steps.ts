@@ -17,6 +17,9 @@ export interface Inputs {
   plan: Made<unknown> | null;
   encodingsKey: string;
   encodings: Made<unknown> | null;
+  rankingKey: string;
+  /** Of the encodings with what was raised since. */
+  workKey: string;
   ranking: Made<unknown> | null;
   /** A cancelled ranking is shown, but its step is not done. */
   rankingComplete: boolean;
@@ -31,8 +34,8 @@ export function stepStates(inputs: Inputs): Record<Step, StepState> {
     model: inputs.hasModel ? 'done' : 'nothing yet',
     plan: made(inputs.plan, inputs.planKey, inputs.hasModel),
     calibrate: made(inputs.encodings, inputs.encodingsKey, planReady && inputs.hasSamples),
-    sensitivity: made(inputs.ranking, inputs.encodingsKey, encodingsFresh),
-    save: made(inputs.saved, inputs.encodingsKey, encodingsFresh),
+    sensitivity: made(inputs.ranking, inputs.rankingKey, encodingsFresh),
+    save: made(inputs.saved, inputs.workKey, encodingsFresh),
   };
   if (states.sensitivity === 'done' && !inputs.rankingComplete) states.sensitivity = 'ready';
   if (inputs.running !== null) states[inputs.running] = 'running';

@@ -6,15 +6,24 @@ import type {
   Model,
   ModelSummary,
   Plan,
+  PropagationRow,
   SampleSet,
   SensitivityResults,
   SensitivityRow,
 } from '../package';
-import { kDefaultAddress, type Listing, type Order, type Presentation, type Step } from './address';
+import {
+  kDefaultAddress,
+  type Listing,
+  type Order,
+  type Picture,
+  type Presentation,
+  type Step,
+} from './address';
 import { kDefaultOptions, type Options, planOptions } from './options';
 import type { Problem } from './problem';
 import type { Saved } from './saved';
 import { type Made, stepStates } from './steps';
+import { kDefaultSweep, type Measure, type SweepChoice, sweepKey } from './sweep';
 
 export interface Session {
   readonly model: Model;
@@ -45,10 +54,24 @@ export interface Job {
 
 export interface Ranking {
   readonly rows: readonly SensitivityRow[];
-  readonly total: number;
+  /** Null while nobody knows how many groups there are. */
+  readonly total: number | null;
+  readonly choice: SweepChoice;
+  readonly measure: Measure;
   /** Null while rows still come in. */
   readonly results: SensitivityResults | null;
   readonly complete: boolean;
+}
+
+/** A plan of higher precisions that took the place of the one before. */
+export interface Change {
+  readonly id: number;
+  readonly title: string;
+  readonly plan: Plan;
+  readonly encodings: Encodings;
+  readonly flipped: readonly string[];
+  /** Of the encodings that it was made from: with others it doesn't count. */
+  readonly key: string;
 }
 
 export const session = signal<Session | null>(null);
@@ -61,15 +84,23 @@ export const waitingForData = signal<{
 } | null>(null);
 
 export const options = signal<Options>(kDefaultOptions);
-export const plan = signal<Made<Plan> | null>(null);
+/** As the target makes it; what a person raised since lies on top, see `plan`. */
+export const planned = signal<Made<Plan> | null>(null);
 export const samples = signal<Samples | null>(null);
-export const encodings = signal<Made<Encodings> | null>(null);
+export const calibrated = signal<Made<Encodings> | null>(null);
+/** Newest last. Undoing takes one away. */
+export const changes = signal<readonly Change[]>([]);
+export const sweep = signal<SweepChoice>(kDefaultSweep);
 export const ranking = signal<Made<Ranking> | null>(null);
+/** Rankings of other choices, by key, so that going back to one costs nothing. */
+export const keptRankings = new Map<string, Made<Ranking>>();
+export const propagation = signal<Made<readonly PropagationRow[]> | null>(null);
 export const saved = signal<Made<Saved> | null>(null);
 export const job = signal<Job | null>(null);
 
 export const step = signal<Step>(kDefaultAddress.step);
 export const presentation = signal<Presentation>(kDefaultAddress.presentation);
+export const picture = signal<Picture>(kDefaultAddress.picture);
 export const order = signal<Order>(kDefaultAddress.order);
 export const listing = signal<Listing>(kDefaultAddress.listing);
 export const selected = signal<string | null>(null);
@@ -93,10 +124,30 @@ export const planKey = computed(() => {
   return `${session.value?.revision ?? 0}|${sent}|${shapeSamples.value?.revision ?? ''}`;
 });
 /** False while the plan of the current options is still being made: what is shown then is the one before. */
-export const planFresh = computed(() => plan.value !== null && plan.value.key === planKey.value);
+export const planFresh = computed(() => planned.value !== null && planned.value.key === planKey.value);
 /** While another plan is on its way. Where none can be made, nothing is. */
-export const planning = computed(() => plan.value !== null && !planFresh.value);
+export const planning = computed(() => planned.value !== null && !planFresh.value);
 export const encodingsKey = computed(() => `${planKey.value}|${samples.value?.revision ?? 0}`);
+export const rankingKey = computed(() => `${encodingsKey.value}|${sweepKey(sweep.value)}`);
+
+/** The change that counts now. */
+export const change = computed(() => {
+  const last = changes.value.at(-1);
+  return last !== undefined && last.key === encodingsKey.value && planFresh.value ? last : null;
+});
+/** What is shown, saved and built upon. */
+export const plan = computed<Made<Plan> | null>(() =>
+  planned.value !== null && change.value !== null
+    ? { ...planned.value, value: change.value.plan }
+    : planned.value,
+);
+export const encodings = computed<Made<Encodings> | null>(() =>
+  calibrated.value !== null && change.value !== null
+    ? { ...calibrated.value, value: change.value.encodings }
+    : calibrated.value,
+);
+/** Of what is made from the shown plan with its encodings. */
+export const workKey = computed(() => `${encodingsKey.value}|${change.value?.id ?? ''}`);
 
 export const states = computed(() =>
   stepStates({
@@ -107,24 +158,31 @@ export const states = computed(() =>
     plan: plan.value,
     encodingsKey: encodingsKey.value,
     encodings: encodings.value,
+    rankingKey: rankingKey.value,
+    workKey: workKey.value,
     ranking: ranking.value,
     rankingComplete: ranking.value?.value.complete ?? false,
     saved: saved.value,
   }),
 );
 
-/** Sites that a sweep has a row for, in site order. */
+/** Sites that a sweep switches, in site order. */
 export const rowSites = computed(
-  () => plan.value?.value.sites.filter((site) => site.quantized && site.role !== 'bias') ?? [],
+  () => planned.value?.value.sites.filter((site) => site.quantized && site.role !== 'bias') ?? [],
 );
 
 export const siteByTensor = computed(
   () => new Map(plan.value?.value.sites.map((site) => [site.tensor, site]) ?? []),
 );
 
-export const scoreByTensor = computed(
-  () => new Map(ranking.value?.value.rows.map((row) => [row.name, row.score]) ?? []),
-);
+/** The row that switches a tensor's quantizer; in a grouped sweep its group's. */
+export const rowByTensor = computed(() => {
+  const rows = new Map<string, SensitivityRow>();
+  for (const row of ranking.value?.value.rows ?? []) {
+    for (const tensor of row.sites.length === 0 ? [row.name] : row.sites) rows.set(tensor, row);
+  }
+  return rows;
+});
 
 /** For tests and assistive scripts: nothing is running and nothing is about to. */
 export const idle = computed(() => job.value === null && opening.value === null && pending.value === 0);
@@ -133,9 +191,12 @@ export const pending = signal(0);
 
 /** Forgets everything that was made from the last model. */
 export function forgetResults(): void {
-  plan.value = null;
-  encodings.value = null;
+  planned.value = null;
+  calibrated.value = null;
+  changes.value = [];
   ranking.value = null;
+  keptRankings.clear();
+  propagation.value = null;
   saved.value = null;
   samples.value = null;
 }

@@ -14,6 +14,8 @@ export interface Column<Row> {
   width?: string;
   cell: (row: Row) => ComponentChildren;
   title?: (row: Row) => string;
+  /** As files have it. A column without is left out of them. */
+  value?: (row: Row) => string | number | null;
 }
 
 export interface Sort {

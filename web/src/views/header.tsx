@@ -4,10 +4,10 @@ import { runAll } from '../actions/run';
 import { Mark } from '../pictures/mark';
 import {
   encodings,
-  encodingsKey,
   job,
   planning,
   ranking,
+  rankingKey,
   samples,
   session,
   states,
@@ -43,7 +43,7 @@ function RunButton(): VNode | null {
   if (job.value !== null) return null;
   const { calibrate, sensitivity } = states.value;
   if (calibrate === 'done' && sensitivity === 'done') return null;
-  const partial = ranking.value !== null && ranking.value.key === encodingsKey.value;
+  const partial = ranking.value !== null && ranking.value.key === rankingKey.value;
   const label = encodings.value === null || partial ? 'Run' : 'Run again';
   const hint = samples.value === null ? 'Needs samples' : 'Calibrates and ranks what is missing or stale';
   const go = (): void => {

@@ -4,8 +4,9 @@ import type { VNode } from 'preact';
 import { encodingOf, type Reading as ReadValues, reading } from '../actions/inspect';
 import type { Encoding, Site, TensorStatistics } from '../package';
 import { Histogram } from '../pictures/histogram';
+import { lossAxis } from '../pictures/loss_axis';
 import { type InputRow, readingsByTensor, scaleGroups } from '../state/plan_rows';
-import { encodings, encodingsKey, plan, scoreByTensor, selected, siteByTensor } from '../state/store';
+import { encodings, encodingsKey, plan, ranking, rowByTensor, selected, siteByTensor } from '../state/store';
 import { count, counted, decibel, percent, printable, significant } from '../text/format';
 import { granularityText, partitionText, sharingText } from '../text/plan_words';
 import { chosenInput, selectInput } from './inputs_table';
@@ -249,9 +250,27 @@ function noSite(tensor: string): string {
     : 'This model has no such tensor in its plan.';
 }
 
+/** What the ranking says about it: of its own quantizer, or of the group that it is in. */
+function Score({ tensor }: { tensor: string }): VNode | null {
+  const row = rowByTensor.value.get(tensor);
+  const made = ranking.value?.value;
+  if (row === undefined || made === undefined) return null;
+  const { title, unit, figure } = lossAxis(made.measure, []);
+  const suffix = unit === '' ? '' : ` ${unit}`;
+  const alone = made.choice.by === 'quantizer' ? 'this quantizer' : printable(row.name, 60);
+  return (
+    <p class="score figures" title={`${row.score}${suffix}`}>
+      <strong>
+        {figure(row.score)}
+        {suffix}
+      </strong>{' '}
+      {title} with {alone} {made.choice.sweep === 'enable' ? 'alone' : 'left out'}
+    </p>
+  );
+}
+
 function Selected({ tensor }: { tensor: string }): VNode {
   const site = siteByTensor.value.get(tensor);
-  const score = scoreByTensor.value.get(tensor);
   const encoding = encodingOf(tensor);
   return (
     <>
@@ -263,11 +282,7 @@ function Selected({ tensor }: { tensor: string }): VNode {
       </div>
       {site === undefined ? <p class="hint">{noSite(tensor)}</p> : <Decision site={site} />}
       <Readings tensor={tensor} />
-      {score !== undefined && (
-        <p class="score figures" title={`${score} dB`}>
-          <strong>{decibel(score)}</strong> PSNR with this quantizer alone
-        </p>
-      )}
+      <Score tensor={tensor} />
       {encoding !== null && <Chosen encoding={encoding} />}
       <ReadingPart tensor={tensor} now={reading.value} />
     </>

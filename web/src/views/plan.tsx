@@ -21,11 +21,15 @@ function noPlan(): string {
   return pairs === 0 ? 'There is no plan.' : 'The model is quantized already; open the float model to plan.';
 }
 
-const kTargetNames: Record<Plan['target'], string> = { onnxruntime: 'onnxruntime', tensorrt: 'TensorRT' };
+const kTargetNames: Record<Plan['target'], string> = {
+  onnxruntime: 'onnxruntime',
+  tensorrt: 'TensorRT',
+  aimet: 'AIMET',
+};
 
 function leadSentence({ sites, target, match }: Plan): string {
   const quantized = sites.filter((site) => site.quantized).length;
-  const peer = match === null ? '' : ', as ModelOpt does it';
+  const peer = match === null ? '' : `, as ${match === 'modelopt' ? 'ModelOpt' : 'AIMET'} does it`;
   return `${count(quantized)} of ${counted(sites.length, 'tensor')} quantized for ${kTargetNames[target]}${peer}`;
 }
 

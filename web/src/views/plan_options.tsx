@@ -15,29 +15,9 @@ import {
   sameOptions,
 } from '../state/options';
 import { options } from '../state/store';
+import { AimetConfig } from './aimet_config';
+import { Choice } from './choice';
 import { Patterns } from './patterns';
-
-interface ChoiceProps<T extends string> {
-  label: string;
-  value: T;
-  all: readonly (readonly [value: T, name: string])[];
-  onChoose: (value: T) => void;
-}
-
-function Choice<T extends string>({ label, value, all, onChoose }: ChoiceProps<T>): VNode {
-  return (
-    <label>
-      {label}{' '}
-      <select value={value} onChange={(event) => onChoose(event.currentTarget.value as T)}>
-        {all.map(([each, name]) => (
-          <option key={each} value={each} selected={each === value}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
 
 const itself = <T extends string>(name: T): readonly [T, T] => [name, name];
 
@@ -53,6 +33,11 @@ const kFlagWords: Record<Flag, { label: string; short: string; what: string }> =
     label: 'As ModelOpt, faults included',
     short: 'as ModelOpt',
     what: 'Places and scales exactly as NVIDIA ModelOpt does, where it errs too.',
+  },
+  matchAimet: {
+    label: 'Round as AIMET does',
+    short: 'rounded as AIMET does',
+    what: 'Constants are rounded half up as by AIMET\u2019s kernel, where QuantizeLinear rounds half to even.',
   },
   dla: {
     label: 'For the deep learning accelerator',
@@ -147,6 +132,7 @@ export function PlanOptionBar(): VNode {
           onChoose={(target) => void chooseOptions({ target })}
         />
         <Formats chosen={chosen} />
+        {chosen.target === 'aimet' && <AimetConfig chosen={chosen} />}
         {folded.length === 0 && flags.map((flag) => <FlagBox key={flag} flag={flag} />)}
         <button
           type="button"

@@ -1,43 +1,20 @@
 // The ranking's picture in its box: draws the bars in sight, follows the width, selects by pointer and by arrow keys.
 import type { VNode } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { LossAxis } from '../pictures/loss_axis';
 import { describeRanking, kAxisHeight, RankingAxis, RankingBars } from '../pictures/ranking';
 import { type Entry, layoutRanking, type RankingLayout } from '../pictures/ranking_layout';
 import { announce } from '../state/announce';
 import { selected } from '../state/store';
-import { decibel, printable } from '../text/format';
+import { threshold } from '../state/threshold';
+import { printable } from '../text/format';
+import { type BoxView, useBoxView } from './box_view';
+import { dragThreshold, ThresholdHandle } from './threshold_handle';
 
 /** Pictures up to this many bars are drawn whole. */
 const kWhole = 150;
 const kBeyond = 10;
 
-interface View {
-  width: number;
-  top: number;
-  height: number;
-}
-
-function useView(): { box: { current: HTMLElement | null }; view: View; onScroll: () => void } {
-  const box = useRef<HTMLElement>(null);
-  const [view, setView] = useState<View>({ width: 640, top: 0, height: 800 });
-  const measure = (): void => {
-    const element = box.current;
-    if (element === null) return;
-    const next = { width: element.clientWidth, top: element.scrollTop, height: element.clientHeight };
-    setView((old) =>
-      old.width === next.width && old.top === next.top && old.height === next.height ? old : next,
-    );
-  };
-  useLayoutEffect(() => {
-    measure();
-    const observer = new ResizeObserver(measure);
-    if (box.current !== null) observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
-  return { box, view, onScroll: measure };
-}
-
-function inSight(count: number, view: View, layout: RankingLayout): { from: number; to: number } {
+function inSight(count: number, view: BoxView, layout: RankingLayout): { from: number; to: number } {
   if (count <= kWhole) return { from: 0, to: count };
   const from = Math.max(0, Math.floor(view.top / layout.rowHeight) - kBeyond);
   return { from, to: Math.min(count, Math.ceil((view.top + view.height) / layout.rowHeight) + kBeyond) };
@@ -56,7 +33,7 @@ function moveSelection(
   if (entry === undefined) return;
   selected.value = entry.name;
   announce(
-    `${printable(entry.name)}, ${entry.role}, ${entry.score === null ? 'not known yet' : decibel(entry.score)}`,
+    `${printable(entry.name)}, ${entry.role}, ${entry.score === null ? 'not known yet' : `${layout.axis.figure(entry.score)}\u00a0${layout.axis.unit}`}`,
   );
   if (box === null) return;
   const y = index * layout.rowHeight;
@@ -74,15 +51,21 @@ const kMoves: Record<string, number> = {
   End: Number.POSITIVE_INFINITY,
 };
 
-export function RankingPicture({ entries }: { entries: readonly Entry[] }): VNode {
-  const { box, view, onScroll } = useView();
-  const layout = layoutRanking(entries, view.width);
+export function RankingPicture({ entries, axis }: { entries: readonly Entry[]; axis: LossAxis }): VNode {
+  const { box, view, measure } = useBoxView();
+  const layout = layoutRanking(entries, axis, view.width);
   const { from, to } = inSight(entries.length, view, layout);
   const onKey = (event: KeyboardEvent): void => {
     const by = kMoves[event.key];
     if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     moveSelection(entries, by, box.current, layout);
+  };
+  const line = threshold.value;
+  const onPointer = (event: PointerEvent): void => {
+    const svg =
+      event.target instanceof Element ? event.target.closest('.threshold-line')?.closest('svg') : null;
+    if (svg != null) dragThreshold(event, svg, layout);
   };
   const onClick = (event: MouseEvent): void => {
     const bar = event.target instanceof Element ? event.target.closest('[data-name]') : null;
@@ -96,14 +79,16 @@ export function RankingPicture({ entries }: { entries: readonly Entry[] }): VNod
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls and takes arrow keys has to be reachable
       tabIndex={0}
       aria-label="Ranking as bars. Arrow keys select a quantizer; the table has the same numbers."
-      onScroll={onScroll}
+      onScroll={measure}
       onKeyDown={onKey}
       onClick={onClick}
+      onPointerDown={onPointer}
     >
       <div class="bars-axis">
         <svg width={view.width} height={kAxisHeight} aria-hidden="true">
           <RankingAxis layout={layout} />
         </svg>
+        {line !== null && <ThresholdHandle layout={layout} threshold={line} />}
       </div>
       <svg
         class="bars"
@@ -113,8 +98,8 @@ export function RankingPicture({ entries }: { entries: readonly Entry[] }): VNod
         aria-labelledby="bars-title bars-desc"
       >
         <title id="bars-title">Quantizers and what each costs</title>
-        <desc id="bars-desc">{describeRanking(entries)}</desc>
-        <RankingBars entries={entries} layout={layout} from={from} to={to} chosen={selected.value} />
+        <desc id="bars-desc">{describeRanking(entries, axis)}</desc>
+        <RankingBars {...{ entries, layout, from, to }} chosen={selected.value} threshold={line} />
       </svg>
     </section>
   );

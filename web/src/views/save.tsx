@@ -40,6 +40,18 @@ function Figures({ made }: { made: Saved }): VNode {
       <dd title={made.score === null ? undefined : `${made.score.fused} dB`}>
         {made.score === null ? '\u2026' : decibel(made.score.fused)}
       </dd>
+      {made.score?.weights_only !== undefined && (
+        <>
+          <dt>PSNR, weights alone</dt>
+          <dd title={`${made.score.weights_only} dB`}>{decibel(made.score.weights_only)}</dd>
+        </>
+      )}
+      {made.score?.activations_only !== undefined && (
+        <>
+          <dt>PSNR, activations alone</dt>
+          <dd title={`${made.score.activations_only} dB`}>{decibel(made.score.activations_only)}</dd>
+        </>
+      )}
       <dt>Quantized nodes</dt>
       <dd>
         {count(report.quantized_node_names.length)} of {counted(report.nodes, 'node')}

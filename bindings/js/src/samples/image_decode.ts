@@ -1,7 +1,7 @@
 // PNG and JPEG to pixels, by the same JavaScript decoders in page and Node, so that both see the same numbers. Orientation
 // tags, colour profiles and gamma are not applied.
 import { decode as decodePng } from 'fast-png';
-import jpeg from 'jpeg-js';
+import decodeJpegBytes from 'jpeg-js/lib/decoder.js';
 import { InflateError, zlibLength } from './inflate.js';
 
 /** Rows from the top, pixels from the left, channels together. Values run from 0 to `max`. */
@@ -42,7 +42,7 @@ export function decodeImage(bytes: Uint8Array): Pixels {
 function jpegPixels(bytes: Uint8Array): Pixels {
   const options = { useTArray: true, formatAsRGBA: false, tolerantDecoding: false } as const;
   const limits = { maxResolutionInMP: MAX_PIXELS / 1e6, maxMemoryUsageInMB: 1024 };
-  const { width, height, data } = jpeg.decode(bytes, { ...options, ...limits });
+  const { width, height, data } = decodeJpegBytes(bytes, { ...options, ...limits });
   if (width === 0 || height === 0) throw new ImageError('is an empty image');
   return { width, height, channels: 3, max: 255, data };
 }
