@@ -67,12 +67,12 @@ describe('the command line itself', () => {
     ],
     [['encode', 'x.npy'], 'halftone: The command encode is not in this version. See halftone --help.\n'],
     [
-      ['plan', 'net.onnx', '--target', 'aimet'],
-      'halftone: --target aimet is not in this version. Use onnxruntime or tensorrt.\n',
+      ['plan', 'net.onnx', '--target', 'weight-only'],
+      'halftone: --target weight-only is not in this version. Use onnxruntime, tensorrt or aimet.\n',
     ],
     [
       ['plan', 'net.onnx', '--target', 'toaster'],
-      "halftone: --target can't be toaster. Use onnxruntime or tensorrt.\n",
+      "halftone: --target can't be toaster. Use onnxruntime, tensorrt or aimet.\n",
     ],
     [
       ['quantize', 'net.onnx', '--method', 'entropy'],
@@ -108,13 +108,13 @@ describe('the command line itself', () => {
   });
 
   it('gives errors as JSON with --json', async () => {
-    const usage = await run(['plan', 'net.onnx', '--json', '--target', 'aimet']);
+    const usage = await run(['plan', 'net.onnx', '--json', '--target', 'weight-only']);
     expect(JSON.parse(usage.err)).toEqual({
       error: {
         code: 'usage',
-        message: '--target aimet is not in this version.',
+        message: '--target weight-only is not in this version.',
         where: '',
-        next: 'Use onnxruntime or tensorrt.',
+        next: 'Use onnxruntime, tensorrt or aimet.',
       },
     });
     const openError = new HalftoneError('truncated', 'The file ends inside a tensor.', {

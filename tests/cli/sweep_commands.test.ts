@@ -69,7 +69,7 @@ describe('sensitivity', () => {
     [['--shard', '1'], "--shard can't be 1. Write i/n: part i of n, i from 1, for example 2/8."],
     [
       ['--metric', 'ssim'],
-      "--metric can't be ssim. Use psnr or topk-psnr or sqnr or cosine or mse or kl or top1.",
+      "--metric can't be ssim. Use psnr, topk-psnr, sqnr, cosine, mse, kl or top1.",
     ],
     [
       ['--by', 'node'],

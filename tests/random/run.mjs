@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as ort from 'onnxruntime-node';
 
-const FORMS = ['float', 'onnxruntime', 'tensorrt'];
+const FORMS = ['float', 'onnxruntime', 'tensorrt', 'aimet'];
 /** What the package simulates with, but for how weights are kept. */
 const NO_FUSION = {
   session: { disable_quant_qdq: '1', disable_double_qdq_remover: '1' },
@@ -27,7 +27,7 @@ const RUNS = [
 const LIMITS_OF_FUSION = [
   {
     what: 'int8 activations made uint8 under an output_dtype that says int8 (opset 21)',
-    targets: ['onnxruntime', 'tensorrt'],
+    targets: ['onnxruntime', 'tensorrt', 'aimet'],
     sentence: /output_dtype INT8 does not match/,
     times: 0,
   },
@@ -40,7 +40,7 @@ const LIMITS_OF_FUSION = [
   },
   {
     what: 'scales along an axis of a MatMul operand with three dimensions',
-    targets: ['tensorrt'],
+    targets: ['tensorrt', 'aimet'],
     sentence: /zero point (must be|is not valid)/,
     times: 0,
   },

@@ -5,7 +5,7 @@ const MODEL_GRAPH = 7;
 const GRAPH_OUTPUT = 12;
 const VALUE_NAME = 1;
 
-function varint(value: number): number[] {
+export function varint(value: number): number[] {
   const bytes = [];
   for (let rest = value; ; rest = Math.floor(rest / 128)) {
     if (rest < 128) return [...bytes, rest];
@@ -13,7 +13,8 @@ function varint(value: number): number[] {
   }
 }
 
-function field(number: number, content: number[]): number[] {
+/** A length-delimited field of a protobuf message. */
+export function field(number: number, content: number[]): number[] {
   return [...varint(number * 8 + 2), ...varint(content.length), ...content];
 }
 

@@ -20,6 +20,7 @@ export interface EngineChoice {
 export interface PlanChoice {
   target?: TargetName;
   match?: MatchName;
+  config?: string;
   weights?: FormatName;
   activations?: FormatName;
   include: string[];
@@ -83,6 +84,11 @@ function imageSize(text: string): [number, number] {
 
 const numbers = (text: string) => text.split(',').map(finite);
 
+/** "a", "a or b", "a, b or c" */
+function orText(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' or ');
+}
+
 /** Values known from the plan of the project, with those that this version has. */
 export function choice(
   flags: string,
@@ -94,8 +100,8 @@ export function choice(
   return new Option(flags, `${description} (${now.join(', ')})`).argParser((value) => {
     if (now.includes(value)) return value;
     if (later.includes(value))
-      throw new UsageError(`${name} ${value} is not in this version.`, `Use ${now.join(' or ')}.`);
-    throw new UsageError(`${name} can't be ${value}.`, `Use ${now.join(' or ')}.`);
+      throw new UsageError(`${name} ${value} is not in this version.`, `Use ${orText(now)}.`);
+    throw new UsageError(`${name} can't be ${value}.`, `Use ${orText(now)}.`);
   });
 }
 
@@ -123,22 +129,23 @@ export function addPlanOptions(command: Command): Command {
       choice(
         '--target <name>',
         `whose rules; default ${DEFAULT_TARGET}`,
-        ['onnxruntime', 'tensorrt'],
-        ['aimet', 'weight-only'],
+        ['onnxruntime', 'tensorrt', 'aimet'],
+        ['weight-only'],
       ),
     )
     .addOption(
       choice(
         '--match <tool>',
-        'imitate a tool, faults included; target tensorrt',
-        ['modelopt'],
-        ['onnxruntime', 'aimet'],
+        'imitate a tool, faults included; modelopt for target tensorrt, aimet for aimet',
+        ['modelopt', 'aimet'],
+        ['onnxruntime'],
       ),
     )
     .addOption(choice('--weights <format>', 'number format of weights', FORMATS, ['float4e2m1']))
     .addOption(choice('--activations <format>', 'number format of activations', FORMATS, []))
     .option('--include <pattern>', 'quantize only these: a name, glob:, re: or op: (repeatable)', collect, [])
     .option('--exclude <pattern>', 'leave these float (repeatable)', collect, [])
+    .option('--config <file>', "aimet: AIMET's configuration, in place of its default one")
     .option('--dla', 'tensorrt: for the deep learning accelerator')
     .option('--raw-excluded', 'tensorrt: excluded nodes read raw tensors, even beside a pair')
     .option('--float-weights', 'tensorrt: weights stay float behind a Q/DQ pair')
@@ -197,6 +204,7 @@ export function planOptions(choice: PlanChoice): PlanOptions {
 export function chosenPlanOptions(choice: PlanChoice): string[] {
   const chosen: [string, boolean][] = [
     ['--match', choice.match !== undefined],
+    ['--config', choice.config !== undefined],
     ['--weights', choice.weights !== undefined],
     ['--activations', choice.activations !== undefined],
     ['--include', choice.include.length > 0],

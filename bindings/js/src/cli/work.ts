@@ -98,7 +98,11 @@ export class Work {
   }
 
   async plan(model: Model, choice: PlanChoice, samples: SampleSet | null): Promise<Plan> {
-    if (choice.plan === undefined) return model.plan(planOptions(choice), samples ?? undefined);
+    if (choice.plan === undefined) {
+      const config =
+        choice.config === undefined ? {} : { config: readJson<Record<string, unknown>>(choice.config) };
+      return model.plan({ ...planOptions(choice), ...config }, samples ?? undefined);
+    }
     const chosen = chosenPlanOptions(choice);
     if (chosen.length > 0)
       throw new UsageError(`--plan excludes ${chosen.join(', ')}.`, 'Edit the plan instead.');

@@ -30,7 +30,7 @@ export async function calibrate(
   const { core, model: handle } = await model.core(options);
   const call = { signal: options.signal };
   const targets = await core.call('targets', { model: handle, plan, tensors: options.tensors ?? [] }, call);
-  const ranges = await observe(model, targets, samples, options);
+  const ranges = await observe(model, targets, samples, options, plan);
   return core.call(
     'encodings',
     {
@@ -45,12 +45,16 @@ export async function calibrate(
   );
 }
 
-/** The range of each target over all samples, in the order of the targets. */
+/**
+ * The range of each target over all samples, in the order of the targets. With a plan for target `aimet` its weights are
+ * quantized meanwhile, as in AIMET.
+ */
 export async function observe(
   model: ModelHandle,
   targets: CalibrationTarget[],
   samples: SampleSet,
   options: CalibrateOptions,
+  plan?: Plan,
 ): Promise<TensorRange[]> {
   const chunks = chunked(targets);
   const progress = new ProgressReporter(
@@ -61,9 +65,8 @@ export async function observe(
   );
   const merged = new Map<string, TensorRange>();
   for (const chunk of chunks) {
-    for (const range of await observeChunk(model, chunk, samples, options, () => progress.advance(1))) {
-      merge(merged, range);
-    }
+    const tick = () => progress.advance(1);
+    for (const range of await observeChunk(model, chunk, samples, options, tick, plan)) merge(merged, range);
   }
   progress.finish();
   return targets.flatMap(({ tensor }) => merged.get(tensor) ?? []);
@@ -93,6 +96,7 @@ async function observeChunk(
   samples: SampleSet,
   options: CalibrateOptions,
   tick: () => void,
+  plan?: Plan,
 ): Promise<TensorRange[]> {
   const fetched = chunk.filter((target) => !target.graphInput).map((target) => target.tensor);
   const { inputs } = (await model.inspect()).model;
@@ -117,7 +121,7 @@ async function observeChunk(
       ranges.push(...(await watch(null)));
       return;
     }
-    const skeleton = await floatSkeleton(model, fetched, signal);
+    const skeleton = await observedSkeleton(model, fetched, signal, plan);
     ranges.push(
       ...(await withSession(
         worker,
@@ -149,9 +153,15 @@ async function watchSamples(
   });
 }
 
-async function floatSkeleton(model: ModelHandle, outputs: string[], signal: AbortSignal): Promise<Skeleton> {
+async function observedSkeleton(
+  model: ModelHandle,
+  tensors: string[],
+  signal: AbortSignal,
+  plan?: Plan,
+): Promise<Skeleton> {
   const { core, model: handle } = await model.core({ signal });
-  return core.call('outputs', { model: handle, tensors: outputs }, { signal });
+  const simulated = plan?.target === 'aimet' ? { plan } : {};
+  return core.call('outputs', { model: handle, tensors, ...simulated }, { signal });
 }
 
 function merge(into: Map<string, TensorRange>, range: TensorRange): void {

@@ -2,7 +2,7 @@
 import { HalftoneError } from '../shared/errors.js';
 import type { PlanOptions } from '../types.js';
 
-type Kind = 'text' | 'boolean' | 'texts' | 'shapes';
+type Kind = 'text' | 'boolean' | 'texts' | 'shapes' | 'object';
 
 const KINDS: Record<keyof PlanOptions, Kind> = {
   target: 'text',
@@ -13,6 +13,7 @@ const KINDS: Record<keyof PlanOptions, Kind> = {
   activationsSymmetric: 'boolean',
   include: 'texts',
   exclude: 'texts',
+  config: 'object',
   dla: 'boolean',
   rawExcluded: 'boolean',
   floatWeights: 'boolean',
@@ -25,6 +26,7 @@ const WORDS: Record<Kind, string> = {
   text: 'a text',
   boolean: 'true or false',
   texts: 'a list of texts',
+  object: 'an object',
   shapes: 'a list of pairs of a tensor and its dimensions, whole numbers from 0',
 };
 
@@ -38,6 +40,7 @@ const CHECKS: Record<Kind, (value: unknown) => boolean> = {
   text: isText,
   boolean: (value) => typeof value === 'boolean',
   texts: (value) => Array.isArray(value) && value.every(isText),
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   shapes: (value) => Array.isArray(value) && value.every(isShape),
 };
 
