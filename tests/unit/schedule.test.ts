@@ -12,28 +12,34 @@ function rows(count: number): Row[] {
   );
 }
 
-/** Runs a schedule over one block; `score(row, samples)` is what a row has after so many samples. */
-async function play(schedule: Schedule, score: (order: number, samples: number) => number): Promise<number> {
+function sumOf(values: Float64Array): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Runs a schedule over one block; a row's score is the sum of what `score` gives for each sample, and higher is worse. */
+async function play(schedule: Schedule, score: (order: number, sample: number) => number): Promise<number> {
   let runs = 0;
   for (;;) {
     const tasks = await schedule.next({ from: 0, to: kSamples });
     if (tasks.length === 0) return runs;
-    for (const { row, range } of tasks) {
-      expect(range.from).toBe(row.samples);
-      row.add(new Float64Array(), range.to - range.from);
-      row.result = { score: score(row.order, row.samples), interval: null };
-      runs += range.to - range.from;
+    for (const { row, samples } of tasks) {
+      expect(samples.some((sample) => row.has(sample))).toBe(false);
+      row.add(
+        samples,
+        Float64Array.from(samples, (sample) => score(row.order, sample)),
+      );
+      row.result = { score: sumOf(row.values()), interval: null };
+      runs += samples.length;
     }
   }
 }
 
 function top(all: Row[], count: number, confidence = 0.95): TopSchedule {
-  return new TopSchedule(all, kSamples, {
+  return new TopSchedule(all, {
     count,
     confidence,
-    sensitivity: (row) => -(row.result.score ?? Number.NEGATIVE_INFINITY),
-    // Close to Student's t for the degrees that occur here.
-    student: async (_confidence, degrees) => 1.64 + 2 / degrees,
+    sensitivity: (row) => row.result.score ?? Number.POSITIVE_INFINITY,
+    sensitivities: async (some, samples) => some.map((row) => sumOf(row.values(samples))),
   });
 }
 
@@ -46,50 +52,56 @@ describe('the full schedule', () => {
 });
 
 describe('the schedule for the top', () => {
-  it('finds the worst when scores hardly move, with a fraction of the runs', async () => {
-    const all = rows(100);
-    const wobble = (order: number, samples: number) => 0.1 * Math.sin(order * 7 + samples);
-    const runs = await play(top(all, 5), (order, samples) => 30 + order + wobble(order, samples));
+  it('finds the worst with a fraction of the runs where few samples make the score', async () => {
+    const all = rows(200);
+    // Two hard samples; the others add a little that depends on the row.
+    const hard = (order: number, sample: number) =>
+      sample === 2 || sample === 5 ? 1000 / (1 + order) : 0.1 + 0.1 * Math.sin(order * 7 + sample);
+    const runs = await play(top(all, 5), hard);
     const complete = all.filter((row) => row.samples === kSamples).map((row) => row.order);
     expect(complete).toEqual(expect.arrayContaining([0, 1, 2, 3, 4]));
-    expect(runs).toBeLessThan(0.3 * 100 * kSamples);
+    expect(runs).toBeLessThan(0.4 * 200 * kSamples);
+    // Every row was seen on the hard samples first.
+    expect(all.every((row) => row.has(2) && row.has(5))).toBe(true);
   });
 
-  it('goes on with every row that might still get there when scores move a lot', async () => {
-    const all = rows(40);
-    // Row 30 looks harmless after one sample, and is the worst of all after eight; others move as much.
-    const late = (order: number, samples: number) =>
-      order === 30 && samples === kSamples
-        ? 1
-        : 30 + order / 4 + (samples === kSamples ? 20 * Math.sin(order) : 0);
-    await play(top(all, 3), late);
-    expect(all[30]!.samples).toBe(kSamples);
+  it('goes on with every row that might still get there when rows differ in which samples are hard', async () => {
+    const all = rows(120);
+    // What tells rows apart is in sample 3; beside it each row has one hard sample of its own.
+    const own = (order: number, sample: number) =>
+      (sample === order % kSamples ? 100 : 0) + (sample === 3 ? 50 + ((order * 37) % 120) : 0);
+    await play(top(all, 3), own);
+    const worst = [...all].sort((a, b) => ((b.order * 37) % 120) - ((a.order * 37) % 120)).slice(0, 3);
+    expect(worst.map((row) => row.samples)).toEqual([kSamples, kSamples, kSamples]);
   });
 
-  it('measures all rows if fewer are there than wanted', async () => {
-    const all = rows(4);
+  it('measures all rows if fewer are there than pilots', async () => {
+    const all = rows(12);
     await play(top(all, 10), (order) => order);
     expect(all.every((row) => row.samples === kSamples)).toBe(true);
   });
 
-  it('gives nothing up before it has seen three rows both ways', async () => {
-    const all = rows(3);
-    await play(top(all, 1), (order) => 10 * order);
+  it('gives nothing up where the pilots are too few for the confidence', async () => {
+    const all = rows(60);
+    await play(top(all, 1, 0.99), (order) => 10 * order);
     expect(all.every((row) => row.samples === kSamples)).toBe(true);
   });
 
   it('is the same whatever order its tasks end in', async () => {
     const given = async (reverse: boolean) => {
-      const all = rows(30);
-      const schedule = top(all, 4);
+      const all = rows(60);
+      const schedule = top(all, 4, 0.9);
       const rounds: string[][] = [];
       for (;;) {
         const tasks = await schedule.next({ from: 0, to: kSamples });
         if (tasks.length === 0) return rounds;
-        rounds.push(tasks.map(({ row, range }) => `${row.order}:${range.from}-${range.to}`));
-        for (const { row, range } of reverse ? [...tasks].reverse() : tasks) {
-          row.add(new Float64Array(), range.to - range.from);
-          row.result = { score: 20 + ((row.order * 13) % 30) + row.samples / 100, interval: null };
+        rounds.push(tasks.map(({ row, samples }) => `${row.order}:${samples}`));
+        for (const { row, samples } of reverse ? [...tasks].reverse() : tasks) {
+          row.add(
+            samples,
+            Float64Array.from(samples, (sample) => ((row.order * 13) % 30) + sample / 100),
+          );
+          row.result = { score: sumOf(row.values()), interval: null };
         }
       }
     };

@@ -29,7 +29,7 @@ export interface Warning {
 
 /** `done` of `total` in one phase; done never falls, total never changes within a phase, the last done equals total. */
 export interface Progress {
-  phase: 'open' | 'samples' | 'calibrate' | 'sensitivity' | 'score' | 'write';
+  phase: 'open' | 'samples' | 'calibrate' | 'sensitivity' | 'score' | 'pareto' | 'write';
   done: number;
   total: number;
   unit: 'bytes' | 'runs' | 'tensors';
@@ -50,14 +50,17 @@ export type FormatName =
   | 'int32'
   | 'float8e4m3fn'
   | 'float32';
-export type TargetName = 'onnxruntime' | 'tensorrt';
+export type TargetName = 'onnxruntime' | 'tensorrt' | 'aimet';
 /** Tools whose answers, faults included, can be asked for. */
-export type MatchName = 'modelopt';
+export type MatchName = 'modelopt' | 'aimet';
 
 /** What is left out is the target's default. */
 export interface PlanOptions {
   target?: TargetName;
-  /** Target `tensorrt` only: ModelOpt's placement and scales as they are, faults included. */
+  /**
+   * Target `tensorrt`: `modelopt`, ModelOpt's placement and scales as they are, faults included. Target `aimet`: `aimet`,
+   * constants rounded half up as AIMET's kernel does, where QuantizeLinear rounds half to even.
+   */
   match?: MatchName;
   activations?: FormatName;
   weights?: FormatName;
@@ -66,6 +69,8 @@ export interface PlanOptions {
   /** Patterns over node names, tensor names and operators: a name, `glob:…`, `re:…`, `op:…`. `exclude` wins. */
   include?: string[];
   exclude?: string[];
+  /** Target `aimet`: an AIMET configuration as its JSON file has it, in place of its default (per-channel) one. */
+  config?: Record<string, unknown>;
   /** The rest is for target `tensorrt`. For the deep learning accelerator: every operator, no speed rules. */
   dla?: boolean;
   /** Excluded nodes read the raw tensor even where a neighbour reads its pair. */
@@ -103,6 +108,8 @@ export interface Site {
   fixed_range?: [min: number, max: number];
   /** The model's output of this name comes out of the DequantizeLinear. */
   serves_output?: true;
+  /** Scales by AIMET's formula; how they deviate from its default, and rounding half up. Target `aimet`. */
+  aimet?: { strict_symmetric?: true; unsigned_symmetric?: true; half_up?: true };
   rule: string;
   why: string;
   consumers: [node: string, input: number][];
@@ -320,11 +327,22 @@ export interface ResultsDifference {
   warnings: Warning[];
 }
 
+export interface RunCosts {
+  sessions: number;
+  /** Of sessions, reading the weights included. */
+  create_ms: number;
+  runs: number;
+  run_ms: number;
+  metric_ms: number;
+}
+
 export interface SensitivityRun extends AsyncIterable<SensitivityRow> {
   /** Resolves when all rows are in; rejects with `cancelled` if the run was stopped. */
   results(): Promise<SensitivityResults>;
   /** What is complete now, ranked; also after a cancel. */
   partial(): Promise<SensitivityResults>;
+  /** What the variants cost so far, summed over workers. */
+  costs(): RunCosts;
 }
 
 /** The noise that one quantizer makes in its own tensor. */
@@ -382,9 +400,14 @@ export interface FlipOptions {
   /** Or these keys of the ranking. */
   names?: readonly string[];
   to: Precision;
+  /** For the costs: where the graph doesn't tell a shape, the first of them does. Nothing else is run. */
+  samples?: SampleSet;
 }
 
-/** A plan with higher precisions. The one it was made from isn't touched, so undoing is going back to it. */
+/**
+ * A plan with higher precisions, and encodings for it, made from the ranges that the old ones hold: with min-max calibration
+ * those of a new calibration. What it was made from isn't touched, so undoing is going back to that.
+ */
 export interface Flip {
   plan: Plan;
   encodings: Encodings;
@@ -399,9 +422,10 @@ export interface Flip {
 export interface ParetoOptions extends Cancellable {
   to: Precision;
   score?: string | readonly string[];
-  /** In units of the plan's own cost. */
+  /** In units of the plan's own cost; default 1.15 and 1.5. */
   maxWeightBytes?: number;
   maxBitOps?: number;
+  /** Called with every point when it is measured; what a cancelled search leaves. `front` is as of then. */
   onPoint?: (point: ParetoPoint) => void;
 }
 
@@ -413,8 +437,10 @@ export interface ParetoPoint {
   /** PSNR of the scored tensors, dB. */
   score: number;
   cost: ModelCost;
-  /** Whether no other point is better in score and no worse in both costs. */
+  /** Whether no other point is as good in score and both costs, and better in one. */
   front: boolean;
+  /** What backends make of it, as for a flip. */
+  warnings: Warning[];
 }
 
 export interface ModelScore {
@@ -569,13 +595,18 @@ export interface Model {
     samples: SampleSet,
     options?: Cancellable,
   ): Promise<PropagationRow[]>;
+  /** What a plan costs to store and to run. `samples`: where the graph doesn't tell a shape, the first of them does. */
+  cost(plan: Plan, samples?: SampleSet): Promise<ModelCost>;
   /** Raises what hurts most; nothing is run. */
   flip(plan: Plan, encodings: Encodings, results: SensitivityResults, options: FlipOptions): Promise<Flip>;
-  /** Searches mixed-precision models by measuring them, best first; points in the order they were found. */
+  /**
+   * Searches mixed-precision models by measuring them, end to end, over all samples; points in the order they were found.
+   * A ranking by quantizer, with PSNR, tells the search where to look first.
+   */
   pareto(
     plan: Plan,
     encodings: Encodings,
-    results: SensitivityResults,
+    results: SensitivityResults | null,
     samples: SampleSet,
     options: ParetoOptions,
   ): Promise<ParetoPoint[]>;

@@ -8,7 +8,6 @@ import type { Encodings, ModelScore, Plan, SampleSet, ScoreOptions, Warning } fr
 import type { Connection } from './connection.js';
 import type { ModelHandle } from './model.js';
 import { requireSamples } from './sample_feed.js';
-import type { SampleRange } from './sweep/block.js';
 import { type LaneJob, ScoreLane } from './sweep/score_lane.js';
 import { SweepModels } from './sweep/sweep_models.js';
 import { NO_GROUPS, scoreChoice } from './sweep/sweep_options.js';
@@ -86,13 +85,14 @@ async function measure(
     await job.model.engine.pool.run(1, signal, async (worker, laneSignal) => {
       const lane = new ScoreLane(job, worker, laneSignal);
       await lane.use(async () => {
-        const range = { from, to: await lane.load(from) };
+        const to = await lane.load(from);
+        const block = Array.from({ length: to - from }, (_, i) => from + i);
         for (const { of, kind, mode } of levels) {
           const level = measured.get(of)!;
-          if (level.refused === null) await run(lane, { kind }, mode, range, level);
-          progress.advance(range.to - range.from);
+          if (level.refused === null) await run(lane, { kind }, mode, block, level);
+          progress.advance(block.length);
         }
-        from = range.to;
+        from = to;
       });
     });
   }
@@ -103,11 +103,11 @@ async function run(
   lane: ScoreLane,
   what: SweepModel,
   mode: RunMode,
-  range: SampleRange,
+  block: number[],
   level: Measured,
 ): Promise<void> {
   try {
-    level.terms.push(await lane.terms(what, mode, range, PSNR, () => {}));
+    level.terms.push((await lane.terms(what, mode, block, PSNR, () => {})).terms);
   } catch (thrown) {
     if (mode === 'exact') throw thrown;
     level.refused = cannotFuse(thrown);

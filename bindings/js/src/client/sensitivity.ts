@@ -22,12 +22,13 @@ import { provenanceOf } from './provenance.js';
 import { RowQueue } from './row_queue.js';
 import { requireSamples } from './sample_feed.js';
 import { sampleWarnings } from './sample_warnings.js';
+import { CostSum } from './sweep/costs.js';
 import { givenGroups, groupingName } from './sweep/grouping.js';
 import { SampleDigests } from './sweep/identity.js';
 import { ProvenCuts } from './sweep/proven_cuts.js';
 import { resultsOf } from './sweep/results.js';
 import { checkResumable, resume } from './sweep/resume.js';
-import { type Row, rowsOf } from './sweep/rows.js';
+import { Row, rowsOf } from './sweep/rows.js';
 import { FullSchedule, type Schedule, type Task, TopSchedule } from './sweep/schedule.js';
 import { type LaneJob, ScoreLane } from './sweep/score_lane.js';
 import { type Scoring, scoresOf, scoringOf, sensitivityOf } from './sweep/scoring.js';
@@ -52,11 +53,13 @@ export function sensitivity(
       return sweep.ranked(false);
     },
     partial: () => sweep.ranked(true),
+    costs: () => sweep.costs.sum(),
   };
 }
 
 class Sweep {
   readonly queue = new RowQueue<SensitivityRow>();
+  readonly costs = new CostSum();
   private scoring!: Scoring;
   private plan: Plan | null = null;
   private started: SweepInfo | null = null;
@@ -176,11 +179,16 @@ class Sweep {
   private schedule(core: Connection): Schedule {
     const { top, confidence } = this.options;
     if (top === undefined) return new FullSchedule(this.rows);
-    return new TopSchedule(this.rows, this.samples.count, {
+    const { higherIsWorse } = this.scoring;
+    return new TopSchedule(this.rows, {
       count: top,
       confidence: confidence ?? DEFAULT_CONFIDENCE,
-      sensitivity: (row) => sensitivityOf(row.result.score, this.scoring.higherIsWorse),
-      student: (probability, degrees) => core.call('metric.student', { confidence: probability, degrees }),
+      sensitivity: (row) => sensitivityOf(row.result.score, higherIsWorse),
+      sensitivities: async (rows, samples) => {
+        const values = rows.map((row) => row.values(samples));
+        const scores = await scoresOf(core, this.scoring, values, this.started!.scored.length);
+        return scores.map(({ score }) => sensitivityOf(score, higherIsWorse));
+      },
     });
   }
 
@@ -237,44 +245,48 @@ class Sweep {
     core: Connection,
     lane: ScoreLane,
     what: SweepModel,
-    { row, range }: Task,
+    { row, samples }: Task,
     progress: ProgressReporter,
   ): Promise<void> {
     const { metric, user } = this.scoring;
-    const samples = range.to - range.from;
     let ticked = 0;
     const tickTo = (done: number) => {
       progress.advance(done - ticked);
       ticked = Math.max(ticked, done);
     };
     if (metric !== null) {
-      const terms = await lane.terms(what, 'exact', range, metric, ({ done, terms: some }) => {
+      const { terms, costs } = await lane.terms(what, 'exact', samples, metric, ({ done, terms: some }) => {
         tickTo(done);
-        if (some !== undefined) void this.refine(core, row, some, done);
+        if (some !== undefined && done > 0 && done < samples.length)
+          void this.refine(core, row, samples.slice(0, done), some);
       });
-      row.add(terms, samples);
+      this.costs.add(costs);
+      row.add(samples, terms);
     } else {
       const values: number[] = [];
-      await lane.pairs(what, 'exact', range, async (expected, actual, { index, name }) => {
+      await lane.pairs(what, 'exact', samples, async (expected, actual, { index, name }) => {
         values.push(Number(await user!.sample(expected, actual, { index, name })));
         tickTo(values.length);
       });
-      row.add(Float64Array.from(values), samples);
+      row.add(samples, Float64Array.from(values));
     }
-    tickTo(samples);
+    tickTo(samples.length);
     this.unscored.add(row);
     await this.settle(core);
   }
 
-  /** A score of the samples so far, while more are running; left out if an older one isn't answered yet. */
-  private async refine(core: Connection, row: Row, terms: Float64Array, done: number): Promise<void> {
+  /** A score with the samples so far of a task that is running; left out if an older one isn't answered yet. */
+  private async refine(core: Connection, row: Row, samples: number[], terms: Float64Array): Promise<void> {
     const { onRow } = this.options;
-    if (onRow === undefined || this.refining || terms.length === 0) return;
+    if (onRow === undefined || this.refining) return;
     this.refining = true;
     try {
-      const [result] = await scoresOf(core, this.scoring, [row.values(terms)], this.started!.scored.length);
-      if (row.samples + done < this.samples.count && !this.unscored.has(row))
-        onRow(row.public(result, row.samples + done));
+      const known = row.samples;
+      const now = new Row(row.group, row.order, undefined);
+      if (known > 0) return;
+      now.add(samples, terms);
+      const [result] = await scoresOf(core, this.scoring, [now.values()], this.started!.scored.length);
+      if (row.samples === known) onRow(row.public(result, samples.length));
     } catch {
       // The run itself hears of what is wrong.
     } finally {

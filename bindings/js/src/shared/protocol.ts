@@ -14,6 +14,7 @@ import type {
   PlanOptions,
   Progress,
   ResultsDifference,
+  RunCosts,
   Sample,
   SensitivityResults,
   TensorStatistics,
@@ -147,9 +148,8 @@ export interface Operations {
       results: SensitivityResults;
       request: FlipRequest;
       shapes: Shapes;
-      facts: FlippedFacts;
     };
-    out: Flip;
+    out: FlipFigures & { changes: FlipChanges };
   };
   'mixed.start': {
     in: { model: number; plan: Plan; encodings: Encodings; request: MixedRequest; shapes: Shapes };
@@ -159,10 +159,7 @@ export interface Operations {
   'mixed.cost': { in: { search: number; tensors: string[] }; out: ModelCost };
   /** The simulated model; null: the float model. */
   'mixed.model': { in: { search: number; tensors: string[] | null }; out: Skeleton };
-  'mixed.files': {
-    in: { search: number; tensors: string[]; facts: FlippedFacts };
-    out: { plan: Plan; encodings: Encodings; warnings: Warning[] };
-  };
+  'mixed.changes': { in: { search: number; tensors: string[] }; out: FlipChanges };
   'mixed.end': { in: { search: number }; out: null };
   'quantize.start': {
     in: {
@@ -229,7 +226,7 @@ export interface Operations {
       cut: number | null;
       metric: MetricChoice;
     };
-    out: { terms: Float64Array<ArrayBuffer> };
+    out: { terms: Float64Array<ArrayBuffer>; costs: RunCosts };
   };
   /** For a metric outside of the core: what the float model and the session give. */
   'score.pair': {
@@ -302,11 +299,15 @@ export interface SweepInfo {
 /** Of one sample. */
 export type Shapes = [tensor: string, shape: number[]][];
 
-/** What files say of themselves, besides what they are about. */
-export interface FlippedFacts extends FileFacts {
-  method: string;
-  samples: number;
+/** What a flip changes in a plan and its encodings; the rest, which is most, stays as it is. */
+export interface FlipChanges extends Pick<Plan, 'sites' | 'inputs'> {
+  encodings: Record<string, Encoding>;
+  /** Encodings that are no longer there. */
+  dropped: string[];
+  warnings: Warning[];
 }
+
+export type FlipFigures = Pick<Flip, 'flipped' | 'before' | 'after' | 'predicted'>;
 
 /** "" leaves a role as it is. */
 export interface MixedPrecision {

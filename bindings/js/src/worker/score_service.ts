@@ -8,7 +8,7 @@ import {
   type SessionRequest,
   TERMS,
 } from '../shared/protocol.js';
-import type { Progress, SampleTensor } from '../types.js';
+import type { Progress, RunCosts, SampleTensor } from '../types.js';
 import { type Core, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
 import { macrotask } from './read_into.js';
@@ -31,17 +31,24 @@ export function scoreHandlers(state: RunState): Handlers {
         progress: (progress: Progress) =>
           context.progress({ ...progress, terms: terms.slice(0, at) } as Progress),
       };
+      const costs: RunCosts = { sessions: 1, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 };
+      const clock = new StopWatch();
       await overKept(state, request, samples, told, async (session, sample) => {
+        if (costs.runs === 0) costs.create_ms = clock.lap();
+        clock.lap();
+        costs.runs++;
         const expected = state.store.reference('float', sample);
         const values = await state.values(session, sample, tensors, cut);
+        costs.run_ms += clock.lap();
         for (const [i, tensor] of tensors.entries()) {
           const actual = floatTensor(tensor, values[tensor]);
           terms.set(termsOf(state.core(), metric, expected[i]!, actual, tensor, sample.name), at);
           at += TERMS;
         }
+        costs.metric_ms += clock.lap();
       });
       context.transfer(terms.buffer);
-      return { terms };
+      return { terms, costs };
     },
     'score.pair': async ({ session, sample, tensors, cut }) => {
       const kept = state.store.reference('float', sample);
@@ -50,6 +57,18 @@ export function scoreHandlers(state: RunState): Handlers {
     },
     ...cutHandlers(state),
   };
+}
+
+class StopWatch {
+  private last = performance.now();
+
+  /** Milliseconds since the last lap. */
+  lap(): number {
+    const now = performance.now();
+    const passed = now - this.last;
+    this.last = now;
+    return passed;
+  }
 }
 
 function cutHandlers(state: RunState): Handlers {

@@ -58,8 +58,7 @@ export function resume(rows: Row[], { ranking, halftone }: SensitivityResults, s
     const found = known.get(row.group.key);
     if (found === undefined || (halftone.samples_used?.[found.index] ?? samples) !== samples) return false;
     row.result = { score: found.score, interval: halftone.interval[found.index] ?? null };
-    row.samples = samples;
-    row.resumed = true;
+    row.resumed = samples;
     return true;
   });
 }

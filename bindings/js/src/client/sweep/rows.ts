@@ -3,12 +3,11 @@ import type { RowScore, SweepGroup } from '../../shared/protocol.js';
 import type { Plan, SensitivityRow } from '../../types.js';
 
 export class Row {
-  /** Terms or a user's values, of the samples so far. */
-  private readonly parts: Float64Array[] = [];
-  samples = 0;
+  /** Terms or a user's values, by sample. */
+  private readonly parts = new Map<number, Float64Array>();
   result: RowScore = { score: null, interval: null };
-  /** Taken from the results that a run goes on from. */
-  resumed = false;
+  /** Taken from the results that a run goes on from, which are of this many samples. */
+  resumed = 0;
 
   constructor(
     readonly group: SweepGroup,
@@ -16,15 +15,25 @@ export class Row {
     private readonly role: 'activation' | 'weight' | undefined,
   ) {}
 
-  add(part: Float64Array, samples: number): void {
-    this.parts.push(part);
-    this.samples += samples;
+  /** How many samples the row is of so far. */
+  get samples(): number {
+    return this.resumed > 0 ? this.resumed : this.parts.size;
   }
 
-  /** Everything so far, with more of a part that isn't complete yet. */
-  values(more?: Float64Array): Float64Array {
-    const parts = more === undefined ? this.parts : [...this.parts, more];
-    if (parts.length === 1) return parts[0]!.slice();
+  has(sample: number): boolean {
+    return this.resumed > 0 || this.parts.has(sample);
+  }
+
+  /** What was measured on these samples, each in an equal part of `values`. */
+  add(samples: readonly number[], values: Float64Array): void {
+    const each = values.length / samples.length;
+    for (const [i, sample] of samples.entries())
+      this.parts.set(sample, values.subarray(i * each, (i + 1) * each));
+  }
+
+  /** Of some samples or all so far, in the order of samples, whatever order they were measured in. */
+  values(of: readonly number[] = [...this.parts.keys()]): Float64Array {
+    const parts = [...of].sort((a, b) => a - b).map((sample) => this.parts.get(sample)!);
     const all = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
     let at = 0;
     for (const part of parts) {

@@ -5,7 +5,8 @@ import type { Row } from './rows.js';
 
 export interface Task {
   row: Row;
-  range: SampleRange;
+  /** Of the block that is loaded. */
+  samples: number[];
 }
 
 export interface Schedule {
@@ -17,11 +18,8 @@ export interface Schedule {
 export class FullSchedule implements Schedule {
   constructor(private readonly rows: Row[]) {}
 
-  async next({ to }: SampleRange): Promise<Task[]> {
-    return tasksTo(
-      this.rows.filter((row) => row.samples < to),
-      to,
-    );
+  async next(block: SampleRange): Promise<Task[]> {
+    return tasksFor(this.rows, samplesOf(block));
   }
 }
 
@@ -29,71 +27,109 @@ export interface Top {
   count: number;
   /** That a row given up on is not among them. */
   confidence: number;
+  /** Of all that was measured of a row: bigger is more sensitive. */
   sensitivity(row: Row): number;
-  /** Student's t, two-sided. */
-  student(confidence: number, degrees: number): Promise<number>;
+  /** The same of some samples only, for many rows. */
+  sensitivities(rows: Row[], samples: number[]): Promise<number[]>;
 }
 
-/** Rows that are measured completely beyond those wanted, to know how far the first samples are from all. */
-const COMPANY = 1;
-
 /**
- * Few samples for every row, then all samples for those that may be among the worst. How far a score of few samples is from
- * that of all is learnt from the rows that have both: s_all - s_few has a mean and a spread over them, and a row is given up
- * when even s_few + mean + t * spread * sqrt(1 + 1/m) stays below the last of the wanted. A row is never given up because of
- * fewer than three such differences.
+ * All samples for those that may be among the worst, a few for the others.
+ *
+ * Pilots, spread evenly over the graph, are measured on all samples. They tell which samples are hard: a score is mostly made
+ * by those, and they come first for the other rows. And they tell how far a row gets from its score of the hard samples to that
+ * of all: a new row gets farther than the r-th smallest of m such shifts with probability 1 - r / (m + 1), whatever their
+ * distribution is, as long as rows are alike. A row is given up when not even that shift brings it to the last of the wanted.
+ * The bound is taken over pilots and over all rows that were measured completely, and the larger one counts.
  */
 export class TopSchedule implements Schedule {
-  private readonly early = new Map<Row, number>();
+  private readonly pilots: Row[];
+  private hard: number[] | null = null;
 
   constructor(
     private readonly rows: Row[],
-    private readonly samples: number,
     private readonly top: Top,
-  ) {}
-
-  async next({ from, to }: SampleRange): Promise<Task[]> {
-    if (this.early.size === 0) {
-      const few = Math.min(to, Math.max(1, Math.floor(this.samples / EARLY_SHARE)));
-      const starting = this.rows.filter((row) => row.samples < few);
-      if (starting.length > 0) return tasksTo(starting, few);
-      for (const row of this.rows) this.early.set(row, this.top.sensitivity(row));
-    }
-    // A row that an earlier block gave up on has samples that aren't loaded any more.
-    const behind = this.rows.filter((row) => row.samples >= from && row.samples < to);
-    const measured = this.rows.filter((row) => row.samples >= to);
-    const wanted = (1 + COMPANY) * this.top.count;
-    if (measured.length < Math.min(wanted, this.rows.length)) {
-      const most = this.top.sensitivity;
-      const best = [...behind].sort((a, b) => most(b) - most(a) || a.order - b.order);
-      return tasksTo(best.slice(0, wanted - measured.length), to);
-    }
-    const within = await this.mayReach(behind, measured);
-    return tasksTo(within, to);
+  ) {
+    const fresh = rows.filter((row) => row.resumed === 0);
+    const wanted = Math.max(PILOTS, Math.ceil(top.confidence / (1 - top.confidence)), 2 * top.count);
+    this.pilots = spread(fresh, wanted);
   }
 
-  private async mayReach(behind: Row[], measured: Row[]): Promise<Row[]> {
-    const scores = measured.map((row) => this.top.sensitivity(row)).sort((a, b) => b - a);
+  async next(block: SampleRange): Promise<Task[]> {
+    const all = samplesOf(block);
+    // Later blocks are for the rows that are still wanted.
+    if (block.from > 0)
+      return tasksFor(
+        this.rows.filter((row) => row.samples >= block.from),
+        all,
+      );
+    const piloting = tasksFor(this.pilots, all);
+    if (piloting.length > 0) return piloting;
+    this.hard ??= await this.hardest(all);
+    const starting = tasksFor(this.rows, this.hard);
+    if (starting.length > 0) return starting;
+    const behind = this.rows.filter((row) => row.samples < all.length);
+    return tasksFor(await this.mayReach(behind, this.hard), all);
+  }
+
+  /** The samples on which the pilots suffer most, on the average of their ranks. */
+  private async hardest(samples: number[]): Promise<number[]> {
+    const ranks = new Map(samples.map((sample) => [sample, 0]));
+    const alone = await Promise.all(samples.map((sample) => this.top.sensitivities(this.pilots, [sample])));
+    for (const pilot of this.pilots.keys()) {
+      const ordered = [...samples.keys()].sort((a, b) => alone[b]![pilot]! - alone[a]![pilot]! || a - b);
+      for (const [rank, at] of ordered.entries()) {
+        const sample = samples[at]!;
+        ranks.set(sample, ranks.get(sample)! + rank);
+      }
+    }
+    const few = Math.max(1, Math.floor(samples.length / EARLY_SHARE));
+    return [...samples].sort((a, b) => ranks.get(a)! - ranks.get(b)! || a - b).slice(0, few);
+  }
+
+  private async mayReach(behind: Row[], hard: number[]): Promise<Row[]> {
+    const complete = this.rows.filter((row) => !behind.includes(row));
+    const scores = complete.map((row) => this.top.sensitivity(row)).sort((a, b) => b - a);
     const last = scores[this.top.count - 1];
-    if (last === undefined) return behind;
-    const shifts = measured
-      .filter((row) => !row.resumed)
-      .map((row) => this.top.sensitivity(row) - this.early.get(row)!)
-      .filter((shift) => Number.isFinite(shift));
-    if (shifts.length < FEWEST_SHIFTS) return behind;
-    const mean = shifts.reduce((sum, shift) => sum + shift, 0) / shifts.length;
-    const squares = shifts.reduce((sum, shift) => sum + (shift - mean) ** 2, 0);
-    const spread = Math.sqrt((squares / (shifts.length - 1)) * (1 + 1 / shifts.length));
-    // One-sided: the share above t is half of what lies outside of ±t.
-    const t = await this.top.student(2 * this.top.confidence - 1, shifts.length - 1);
-    return behind.filter((row) => this.early.get(row)! + mean + t * spread >= last);
+    if (last === undefined || behind.length === 0) return behind;
+    const measured = complete.filter((row) => row.resumed === 0);
+    const early = await this.top.sensitivities(measured, hard);
+    const shifts = new Map(measured.map((row, i) => [row, this.top.sensitivity(row) - early[i]!]));
+    const bound = Math.max(
+      quantile(
+        this.pilots.map((row) => shifts.get(row)!),
+        this.top.confidence,
+      ),
+      quantile([...shifts.values()], this.top.confidence),
+    );
+    const within = behind.filter((row) => this.top.sensitivity(row) + bound >= last);
+    // The likeliest first: they raise the bar for the others.
+    within.sort((a, b) => this.top.sensitivity(b) - this.top.sensitivity(a) || a.order - b.order);
+    return within.slice(0, this.top.count);
   }
 }
 
-/** Of all samples, for the first round. */
-const EARLY_SHARE = 8;
-const FEWEST_SHIFTS = 3;
+const PILOTS = 24;
+/** Of all samples, for the first look at a row. */
+const EARLY_SHARE = 4;
 
-function tasksTo(rows: Row[], to: number): Task[] {
-  return rows.map((row) => ({ row, range: { from: row.samples, to } }));
+/** The r-th smallest of m values, r = ceil((m + 1) p); infinite where m is too small to tell. */
+function quantile(values: number[], probability: number): number {
+  const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  return sorted[Math.ceil((sorted.length + 1) * probability) - 1] ?? Number.POSITIVE_INFINITY;
+}
+
+function spread<T>(all: T[], count: number): T[] {
+  if (count >= all.length) return [...all];
+  return Array.from({ length: count }, (_, i) => all[Math.round((i * (all.length - 1)) / (count - 1))]!);
+}
+
+function samplesOf({ from, to }: SampleRange): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i);
+}
+
+function tasksFor(rows: Row[], samples: number[]): Task[] {
+  return rows
+    .map((row) => ({ row, samples: samples.filter((sample) => !row.has(sample)) }))
+    .filter((task) => task.samples.length > 0);
 }

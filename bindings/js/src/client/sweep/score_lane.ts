@@ -8,12 +8,12 @@ import type {
   SweepModel,
 } from '../../shared/protocol.js';
 import type { RunMode } from '../../shared/session_options.js';
-import type { Progress, Sample, SampleSet, ValueInfo } from '../../types.js';
+import type { Progress, RunCosts, Sample, SampleSet, ValueInfo } from '../../types.js';
 import type { Connection } from '../connection.js';
 import type { ModelHandle } from '../model.js';
 import { SampleFeed } from '../sample_feed.js';
 import { buffersOf, tidy, withSession } from '../session.js';
-import { roomFor, roomWithCuts, type SampleRange } from './block.js';
+import { roomFor, roomWithCuts } from './block.js';
 import type { SweepModels } from './sweep_models.js';
 
 /** What the lanes of one sweep have in common. */
@@ -99,32 +99,31 @@ export class ScoreLane {
     return equal;
   }
 
-  /** The metric's terms of each sample in `range`, [sample][tensor][TERMS]. */
+  /** The metric's terms of each of `samples`, [sample][tensor][TERMS]. */
   async terms(
     what: SweepModel,
     mode: RunMode,
-    range: SampleRange,
+    samples: readonly number[],
     metric: MetricChoice,
     onRun: (progress: RunProgress) => void,
-  ): Promise<Float64Array> {
+  ): Promise<{ terms: Float64Array; costs: RunCosts }> {
     const { request, transfer } = await this.request(what, mode);
-    const { terms } = await this.worker.call(
+    return this.worker.call(
       'score.run',
-      { ...request, tensors: this.job.scored, samples: this.samplesIn(range), cut: cutOf(what), metric },
+      { ...request, tensors: this.job.scored, samples: this.loaded(samples), cut: cutOf(what), metric },
       { signal: this.signal, transfer, onProgress: onRun },
     );
-    return terms;
   }
 
   /** For a metric outside of the core: both models' outputs, sample by sample. */
   pairs(
     what: SweepModel,
     mode: RunMode,
-    range: SampleRange,
+    samples: readonly number[],
     use: (expected: Sample, actual: Sample, sample: SampleRef) => Promise<void>,
   ): Promise<void> {
     return this.session(what, mode, async (session) => {
-      for (const sample of this.samplesIn(range)) {
+      for (const sample of this.loaded(samples)) {
         const { signal } = this;
         const request = { session, sample, tensors: this.job.scored, cut: cutOf(what) };
         const { expected, actual } = await this.worker.call('score.pair', request, { signal });
@@ -133,8 +132,8 @@ export class ScoreLane {
     });
   }
 
-  private samplesIn({ from, to }: SampleRange): SampleRef[] {
-    return this.block.slice(from - this.first, to - this.first);
+  private loaded(samples: readonly number[]): SampleRef[] {
+    return samples.map((index) => this.block[index - this.first]!);
   }
 
   private async keepOutputs(session: number, which: Reference, sample: SampleRef): Promise<number> {

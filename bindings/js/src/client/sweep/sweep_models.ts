@@ -6,8 +6,8 @@ export class SweepModels {
   private readonly ahead = new Map<string, Promise<Skeleton>>();
 
   constructor(
-    private readonly model: ModelHandle,
-    private readonly sweep: number,
+    protected readonly model: ModelHandle,
+    protected readonly number: number,
   ) {}
 
   /** A skeleton is handed over to a worker, so each is given out once. */
@@ -27,8 +27,8 @@ export class SweepModels {
     this.ahead.set(key, asked);
   }
 
-  private async ask(what: SweepModel, signal: AbortSignal): Promise<Skeleton> {
+  protected async ask(what: SweepModel, signal: AbortSignal): Promise<Skeleton> {
     const { core } = await this.model.core({ signal });
-    return core.call('sweep.model', { sweep: this.sweep, what }, { signal });
+    return core.call('sweep.model', { sweep: this.number, what }, { signal });
   }
 }
