@@ -1,7 +1,9 @@
 // Target aimet through make_plan: one test for each rule of AIMET's placement.
 #include <catch2/catch_all.hpp>
 
+#include "halftone/encoding.h"
 #include "halftone/exchange.h"
+#include "halftone/rewrite.h"
 #include "plan/plan_cases.h"
 
 namespace halftone::test {
@@ -424,6 +426,50 @@ TEST_CASE("Target aimet refuses options of other targets, and they its own", "[p
     CHECK(refusal(options).message.starts_with("The option config has no meaning"));
     CHECK(refusal(options).next == "Leave it out, or choose target aimet.");
   }
+}
+
+TEST_CASE("A quantizer stays with its tensor when an old opset has to be raised", "[plan][aimet]") {
+  // The conversion to 13, which scales per channel need, puts three nodes in place of this Softmax.
+  ModelBuilder builder;
+  builder.opset(11)
+      .input("x", {2, 3, 4})
+      .random_floats("w", {4, 4}, 1)
+      .node("MatMul", {"x", "w"}, {"m"}, "matmul")
+      .node("Softmax", {"m"}, {"y"}, "softmax", {{"axis", std::int64_t{1}}})
+      .output("y", {2, 3, 4});
+  const std::shared_ptr<const Model> model = builder.open();
+  Plan plan = plan_of(*model, aimet_options());
+  CHECK(quantized_tensors_of(plan) == Names{"w", "x", "m", "y"});
+  Encodings encodings;
+  for (const char* tensor : {"x", "m", "y"})
+    encodings.set(tensor, activation_encoding(site_of(plan, tensor), {-1, 3}).value());
+  REQUIRE(complete_encodings(*model, plan, encodings).ok());
+  const Result<QuantizedModel> quantized = insert_qdq(model, plan, encodings, {});
+  INFO((quantized.ok() ? "" : quantized.error().message));
+  REQUIRE(quantized.ok());
+  const Graph& graph = quantized.value().model->graph();
+  CHECK(graph.opset() == 13);
+  const TensorId product = graph.find_tensor("m");
+  REQUIRE(product != kNone);
+  REQUIRE(graph.tensor(product).consumers.size() == 1);
+  CHECK(graph.node(graph.tensor(product).consumers.front().node).op_type == "QuantizeLinear");
+  CHECK(graph.find_node("softmax") != kNone);
+}
+
+TEST_CASE("An edited plan can't take a reader away from a quantizer", "[plan][aimet]") {
+  ModelBuilder builder;
+  builder.input("x", {1, 4})
+      .node("Neg", {"x"}, {"y"}, "neg")
+      .node("Abs", {"x"}, {"z"}, "abs")
+      .untyped_output("y")
+      .untyped_output("z");
+  const std::shared_ptr<const Model> model = builder.open();
+  Plan plan = plan_of(*model, aimet_options());
+  CHECK(check_plan(*model, plan).ok());
+  plan.sites.front().consumers.pop_back();
+  const Result<void> checked = check_plan(*model, plan);
+  REQUIRE_FALSE(checked.ok());
+  CHECK(checked.error().message.find("1 of its tensor's 2 readers") != std::string::npos);
 }
 
 TEST_CASE("A plan for target aimet survives its file", "[plan][aimet]") {

@@ -131,10 +131,10 @@ void say_new_warnings(const Model& before, const Model& after, std::vector<Chang
 }
 
 // What stays float may read what it likes.
-Plan quantized_part(const Plan& plan) {
+Plan quantized_part(const Graph& graph, const Plan& plan) {
   Plan part;
   for (const Site& site : plan.sites) {
-    if (site.quantized) part.sites.push_back(site);
+    if (site.quantized) part.sites.push_back(site_in(graph, site));
   }
   return part;
 }
@@ -145,7 +145,7 @@ Result<std::shared_ptr<const Model>> prepared(const std::shared_ptr<const Model>
   const std::int64_t needed = opset_needed_for(plan);
   Result<std::shared_ptr<const Model>> raised = raised_to(model, needed);
   if (!raised.ok() || raised.value() == model) return raised;
-  const Result<void> fits = check_plan(*raised.value(), quantized_part(plan));
+  const Result<void> fits = check_plan(*raised.value(), quantized_part(raised.value()->graph(), plan));
   if (!fits.ok()) {
     return Error{ErrorCode::kUnsupportedOpset,
                  "Raising the model to opset " + std::to_string(needed) +
@@ -174,8 +174,8 @@ Result<QuantizedModel> insert_qdq(const std::shared_ptr<const Model>& model, con
   QdqWriter writer(*base.value(), editor);
   for (const Site& site : plan.sites) {
     if (!site.quantized) continue;
-    const Result<void> written =
-        write_site(*base.value(), plan.options, site, *encodings.find(site.tensor), writer, result.changes);
+    const Result<void> written = write_site(*base.value(), plan.options, site_in(base.value()->graph(), site),
+                                            *encodings.find(site.tensor), writer, result.changes);
     if (!written.ok()) return written.error();
   }
   write_origin(plan, provenance, editor);

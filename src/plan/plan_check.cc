@@ -59,6 +59,12 @@ class PlanChecker {
       if (!readings_.insert(key).second)
         return misfit(site, "lists a reader twice, " + quoted(consumer.node));
     }
+    const std::size_t readers = graph_.tensor(id).consumers.size();
+    if (site.quantized && site.aimet && site.consumers.size() != readers) {
+      return misfit(site, "lists " + std::to_string(site.consumers.size()) + " of its tensor's " +
+                              std::to_string(readers) +
+                              " readers, but a quantizer of target aimet is read by all");
+    }
     return {};
   }
 

@@ -50,7 +50,7 @@ std::vector<Site> sites_in(const Graph& graph, std::span<const Site* const> site
   for (const Site* site : sites) {
     const TensorId id = graph.find_tensor(site->tensor);
     if (id == kNone) continue;
-    Site part = *site;
+    Site part = site_in(graph, *site);
     const auto reads = [&](const Consumer& consumer) {
       const NodeId node = graph.find_node(consumer.node);
       if (node == kNone || consumer.input < 0) return false;
@@ -81,7 +81,8 @@ Result<std::shared_ptr<const Model>> single_site_variant(const std::shared_ptr<c
   if (!base.ok()) return base.error();
   ModelEditor editor(base.value());
   QdqWriter writer(*base.value(), editor);
-  const Result<void> written = simulate(base.value()->graph(), site, encoding, writer);
+  const Graph& graph = base.value()->graph();
+  const Result<void> written = simulate(graph, site_in(graph, site), encoding, writer);
   if (!written.ok()) return written.error();
   return std::move(editor).finish();
 }
@@ -105,12 +106,13 @@ Result<std::shared_ptr<const Model>> simulated_sites(const std::shared_ptr<const
   for (const Site& site : here) needed = std::max(needed, simulation_opset(site));
   const Result<std::shared_ptr<const Model>> base = raised_to(model, needed);
   if (!base.ok()) return base.error();
+  const Graph& graph = base.value()->graph();
   ModelEditor editor(base.value());
   QdqWriter writer(*base.value(), editor);
   for (const Site& site : here) {
     const Encoding* encoding = encodings.find(site.tensor);
     if (encoding == nullptr) return no_encoding(site);
-    const Result<void> written = simulate(base.value()->graph(), site, *encoding, writer);
+    const Result<void> written = simulate(graph, site_in(graph, site), *encoding, writer);
     if (!written.ok()) return written.error();
   }
   return std::move(editor).finish();
@@ -127,17 +129,18 @@ Result<GatedModel> gated_model(const std::shared_ptr<const Model>& model, std::s
   ModelEditor editor(base.value());
   QdqWriter writer(*base.value(), editor);
   std::unordered_map<std::string, std::string> gate_of;
-  for (const Site& site : here) {
+  for (const Site& one : here) {
+    const Site site = site_in(graph, one);
     const Encoding* encoding = encodings.find(site.tensor);
     if (encoding == nullptr) return no_encoding(site);
     if (Result<void> fits = check_encoding(graph, site, *encoding); !fits.ok()) return fits.error();
     const std::string gate = editor.fresh_name(site.tensor + "_gate");
-    const auto& shape = graph.tensor(graph.find_tensor(site.tensor)).shape;
+    const GraphTensor& tensor = graph.tensor(graph.find_tensor(site.tensor));
+    const auto& shape = tensor.shape;
     editor.add_graph_input(
         {gate, DataType::kBool, std::vector<Dimension>(shape ? shape->size() : 0, {1, {}})});
-    const Result<void> written = site.role == Role::kActivation
-                                     ? writer.add_gated_pair(site, *encoding, gate)
-                                     : writer.add_gated_constant(site, *encoding, gate);
+    const Result<void> written = tensor.constant ? writer.add_gated_constant(site, *encoding, gate)
+                                                 : writer.add_gated_pair(site, *encoding, gate);
     if (!written.ok()) return written.error();
     gate_of[site.tensor] = gate;
   }
