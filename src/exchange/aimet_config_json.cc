@@ -31,7 +31,7 @@ constexpr std::size_t kLongestSupergroup = 16;
 class ConfigReader {
  public:
   Result<AimetConfig> read(const Json& root) {
-    for (const auto& [key, value] : root.items()) read_section(key, value);
+    for (const auto& [key, value] : members(root, "$")) read_section(key, *value);
     if (error_) return *error_;
     config_.text = root.dump(-1, ' ', false, Json::error_handler_t::replace);
     return std::move(config_);
@@ -54,10 +54,17 @@ class ConfigReader {
 
   void unknown(const std::string& path) { warn("config_key_unknown", path, "isn't known and has no effect"); }
 
-  // False, and a fault, unless it is an object.
-  bool is_object(const Json& json, const std::string& path) {
-    if (!json.is_object()) fail(path, "is not an object");
-    return json.is_object();
+  using Members = std::vector<std::pair<std::string, const Json*>>;
+
+  // Empty, and a fault, unless it is an object. In one place, since walking an object takes much code.
+  Members members(const Json& json, const std::string& path) {
+    Members list;
+    if (!json.is_object()) {
+      fail(path, "is not an object");
+      return list;
+    }
+    for (const auto& [key, value] : json.items()) list.emplace_back(key, &value);
+    return list;
   }
   bool is_list(const Json& json, const std::string& path) {
     if (!json.is_array()) fail(path, "is not a list");
@@ -93,19 +100,18 @@ class ConfigReader {
   }
 
   void read_defaults(const Json& json, const std::string& path) {
-    if (!is_object(json, path)) return;
-    for (const auto& [key, value] : json.items()) {
+    for (const auto& [key, value] : members(json, path)) {
       const std::string inside = below(path, key);
       if (key == "ops") {
-        read_settings(value, inside, kOps, config_.ops);
+        read_settings(*value, inside, kOps, config_.ops);
       } else if (key == "params") {
-        read_settings(value, inside, kParameters, config_.parameters);
+        read_settings(*value, inside, kParameters, config_.parameters);
       } else if (key == "strict_symmetric") {
-        config_.strict_symmetric = flag(value, inside);
+        config_.strict_symmetric = flag(*value, inside);
       } else if (key == "unsigned_symmetric") {
-        config_.unsigned_symmetric = flag(value, inside);
+        config_.unsigned_symmetric = flag(*value, inside);
       } else if (key == "per_channel_quantization") {
-        config_.per_channel = flag(value, inside);
+        config_.per_channel = flag(*value, inside);
       } else if (key == "hw_version" || key == "supported_kernels") {
         warn("config_not_followed", inside, "is not supported: the rules of a hardware are not applied");
       } else {
@@ -115,8 +121,8 @@ class ConfigReader {
   }
 
   void read_settings(const Json& json, const std::string& path, Section section, AimetSettings& into) {
-    if (!is_object(json, path)) return;
-    for (const auto& [key, value] : json.items()) read_setting(key, value, below(path, key), section, into);
+    for (const auto& [key, value] : members(json, path))
+      read_setting(key, *value, below(path, key), section, into);
   }
 
   void read_setting(const std::string& key, const Json& value, const std::string& path, Section section,
@@ -136,11 +142,14 @@ class ConfigReader {
   }
 
   void read_range(const Json& json, const std::string& path, AimetSettings& into) {
-    if (!is_object(json, path)) return;
-    const auto min = json.find("min");
-    const auto max = json.find("max");
-    if (min == json.end() || max == json.end()) {
-      return warn("config_not_followed", path, "has one end only, which is not supported: it has no effect");
+    const Json* min = nullptr;
+    const Json* max = nullptr;
+    for (const auto& [key, value] : members(json, path)) {
+      if (key == "min") min = value;
+      if (key == "max") max = value;
+    }
+    if (min == nullptr || max == nullptr) {
+      return warn("config_not_followed", path, "has not two ends, which is not supported: it has no effect");
     }
     const ValueRange range{number(*min, path), number(*max, path)};
     if (range.min > range.max) fail(path, "has its min above its max");
@@ -155,20 +164,18 @@ class ConfigReader {
 
   // `prefix` is that of an operator, "Conv/", or empty.
   void read_roles(const Json& json, const std::string& path, const std::string& prefix) {
-    if (!is_object(json, path)) return;
-    for (const auto& [role, settings] : json.items())
-      read_settings(settings, below(path, role), kParameters, config_.parameters_by_role[prefix + role]);
+    for (const auto& [role, settings] : members(json, path))
+      read_settings(*settings, below(path, role), kParameters, config_.parameters_by_role[prefix + role]);
   }
 
   void read_op_types(const Json& json, const std::string& path) {
-    if (!is_object(json, path)) return;
-    for (const auto& [op, settings] : json.items()) {
+    for (const auto& [op, settings] : members(json, path)) {
       AimetSettings& into = config_.op_types[op];
       const std::string inside = below(path, op);
-      if (!is_object(settings, inside)) return;
-      for (const auto& [key, value] : settings.items()) {
+      for (const auto& [key, value] : members(*settings, inside)) {
         const std::string where = below(inside, key);
-        key == "params" ? read_roles(value, where, op + "/") : read_setting(key, value, where, kOpType, into);
+        key == "params" ? read_roles(*value, where, op + "/")
+                        : read_setting(key, *value, where, kOpType, into);
       }
     }
   }
@@ -178,10 +185,9 @@ class ConfigReader {
     if (json.size() > kMostSupergroups) fail(path, "has more than 256 entries");
     for (std::size_t i = 0; i < json.size() && !error_; ++i) {
       const std::string inside = path + "[" + std::to_string(i) + "]";
-      if (!is_object(json[i], inside)) return;
-      for (const auto& [key, value] : json[i].items()) {
+      for (const auto& [key, value] : members(json[i], inside)) {
         if (key == "op_list") {
-          read_chain(value, below(inside, key));
+          read_chain(*value, below(inside, key));
         } else {
           unknown(below(inside, key));
         }

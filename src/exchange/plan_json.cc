@@ -34,8 +34,10 @@ Json options_json(const PlanOptions& options) {
             {"include", options.include},
             {"exclude", options.exclude}};
   // The default configuration is not written: it is the target's.
-  if (options.config && !options.config->text.empty())
-    json["config"] = Json::parse(options.config->text, nullptr, false);
+  if (options.config && !options.config->text.empty()) {
+    Result<Json> config = parse_json_object(options.config->text, "configuration");
+    if (config.ok()) json["config"] = std::move(config).value();
+  }
   if (options.target != Target::kTensorRT) return json;
   json["dla"] = options.dla;
   json["raw_excluded"] = options.raw_excluded;

@@ -50,23 +50,28 @@ std::vector<NodeId> chain_from(const Graph& graph, NodeId first, std::span<const
   return chain;
 }
 
+void mark_chains(const Graph& graph, std::span<const std::string> pattern, std::vector<bool>& used,
+                 std::vector<NodeId>& next) {
+  for (const NodeId first : graph.topological_order()) {
+    const std::vector<NodeId> chain = chain_from(graph, first, pattern, used);
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      used[index_of(chain[i])] = true;
+      if (i + 1 < chain.size()) next[index_of(chain[i])] = chain[i + 1];
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<NodeId> supergroup_successors(const Graph& graph, const AimetConfig& config) {
-  std::vector<const std::vector<std::string>*> patterns;
-  patterns.reserve(config.supergroups.size());
-  for (const std::vector<std::string>& pattern : config.supergroups) patterns.push_back(&pattern);
-  std::stable_sort(patterns.begin(), patterns.end(),
-                   [](const auto* a, const auto* b) { return a->size() > b->size(); });
+  std::size_t length = 0;
+  for (const std::vector<std::string>& pattern : config.supergroups)
+    length = std::max(length, pattern.size());
   std::vector<NodeId> next(graph.nodes().size(), kNone);
   std::vector<bool> used(graph.nodes().size(), false);
-  for (const std::vector<std::string>* pattern : patterns) {
-    for (const NodeId first : graph.topological_order()) {
-      const std::vector<NodeId> chain = chain_from(graph, first, *pattern, used);
-      for (std::size_t i = 0; i < chain.size(); ++i) {
-        used[index_of(chain[i])] = true;
-        if (i + 1 < chain.size()) next[index_of(chain[i])] = chain[i + 1];
-      }
+  for (; length > 1; --length) {
+    for (const std::vector<std::string>& pattern : config.supergroups) {
+      if (pattern.size() == length) mark_chains(graph, pattern, used, next);
     }
   }
   return next;
