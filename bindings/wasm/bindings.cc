@@ -69,7 +69,7 @@ EMSCRIPTEN_BINDINGS(halftone) {
       .smart_ptr<std::shared_ptr<MixedSearch>>("MixedSearchPointer")
       .function("cost", &MixedSearch::cost)
       .function("skeleton", &MixedSearch::skeleton)
-      .function("files", &MixedSearch::files);
+      .function("changes", &MixedSearch::changes);
 
   emscripten::function("createModel", &ModelHandle::create);
   emscripten::function("createSweep", &create_sweep);

@@ -58,13 +58,45 @@ Result<Precision> precision_from_js(const val& request) {
   return precision_from_names(request["activations"].as<std::string>(), request["weights"].as<std::string>());
 }
 
-// {plan, encodings, warnings}, the first two as text.
-val files_to_js(const FlippedPlan& flipped, const Encodings& encodings, const val& facts) {
-  const FileFacts file{facts["name"].as<std::string>(), facts["sha256"].as<std::string>()};
+bool same(const Site& a, const Site& b) {
+  return a.quantized == b.quantized && a.format == b.format && a.granularity == b.granularity &&
+         a.axis == b.axis && a.rule == b.rule && a.why == b.why;
+}
+
+bool same(const InputDecision& a, const InputDecision& b) {
+  return a.quantized == b.quantized && a.rule == b.rule && a.why == b.why;
+}
+
+template <typename T>
+std::vector<T> changed(const std::vector<T>& before, const std::vector<T>& after) {
+  std::vector<T> list;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (!same(before[i], after[i])) list.push_back(after[i]);
+  }
+  return list;
+}
+
+// {plan, encodings, dropped, warnings}: of the files only what is new, since most of them is not, and is
+// large. A flip keeps number and order of sites and inputs.
+val changes_to_js(const PlannedModel& before, const FlippedPlan& flipped, const Encodings& encodings) {
+  Plan plan;
+  plan.sites = changed(before.plan.sites, flipped.plan.sites);
+  plan.inputs = changed(before.plan.inputs, flipped.plan.inputs);
+  Encodings fresh;
+  for (const auto& [tensor, encoding] : encodings.all()) {
+    const Encoding* old = before.encodings.find(tensor);
+    if (old == nullptr || old->format != encoding.format || old->scale != encoding.scale ||
+        old->zero_point != encoding.zero_point)
+      fresh.set(tensor, encoding);
+  }
+  val dropped = val::array();
+  for (const auto& [tensor, encoding] : before.encodings.all()) {
+    if (encodings.find(tensor) == nullptr) dropped.call<void>("push", tensor);
+  }
   val answer = val::object();
-  answer.set("plan", plan_to_json(flipped.plan, file));
-  answer.set("encodings", encodings_to_json(encodings, file, facts["method"].as<std::string>(),
-                                            static_cast<std::int64_t>(facts["samples"].as<double>())));
+  answer.set("plan", plan_to_json(plan, {}));
+  answer.set("encodings", encodings_to_json(fresh, {}, "", 0));
+  answer.set("dropped", dropped);
   answer.set("warnings", warnings_to_js(flipped.warnings));
   return answer;
 }
@@ -74,6 +106,22 @@ std::optional<double> prediction(const SensitivityResults& results, const Planne
                                  const Plan& after, const Encodings& encodings) {
   if (results.by != "quantizer" || results.metric != "psnr" || results.sweep == "disable") return {};
   return predicted_score(results.ranking, before.plan, before.encodings, after, encodings);
+}
+
+Result<FlippedPlan> all_raised(const Model& model, const Plan& plan, const Precision& to) {
+  std::vector<std::string> sites;
+  for (const Site& site : plan.sites) {
+    if (site.quantized && site.role != Role::kBias) sites.push_back(site.tensor);
+  }
+  return flip_sites(model, plan, sites, to);
+}
+
+// All models of a search have one opset, so that they differ by their quantizers only.
+Result<std::shared_ptr<const Model>> search_base(const std::shared_ptr<const Model>& model,
+                                                 const std::vector<std::string>& scored, std::int64_t opset) {
+  Result<std::shared_ptr<const Model>> base = with_outputs(model, scored);
+  if (!base.ok() || base.value()->graph().opset() >= opset) return base;
+  return base.value()->with_opset(opset);
 }
 
 // Sites that flip to `to`, each with those that have to change with it.
@@ -134,7 +182,7 @@ val flip_rows_of(const std::shared_ptr<ModelHandle>& handle, const val& texts, c
     const Result<void> coded = recode(model, flipped.value().plan, encodings);
     if (!coded.ok()) return failure(coded.error());
     const MeasuredShapes measured = shapes_from_js(shapes);
-    val answer = files_to_js(flipped.value(), encodings, request);
+    val answer = changes_to_js(before, flipped.value(), encodings);
     answer.set("flipped", strings_to_js(flipped.value().flipped));
     answer.set("before", cost_to_js(model_cost(model, before.plan, measured)));
     answer.set("after", cost_to_js(model_cost(model, flipped.value().plan, measured)));
@@ -145,9 +193,10 @@ val flip_rows_of(const std::shared_ptr<ModelHandle>& handle, const val& texts, c
 }
 
 MixedSearch::MixedSearch(std::shared_ptr<const Model> model, std::shared_ptr<const Model> base,
-                         PlannedModel planned, Precision to, MeasuredShapes shapes)
+                         PlannedModel given, PlannedModel planned, Precision to, MeasuredShapes shapes)
     : model_(std::move(model)),
       base_(std::move(base)),
+      given_(std::move(given)),
       planned_(std::move(planned)),
       to_(to),
       shapes_(std::move(shapes)) {}
@@ -181,13 +230,13 @@ val MixedSearch::skeleton(const val& tensors) const {
   });
 }
 
-val MixedSearch::files(const val& tensors, const val& facts) const {
+val MixedSearch::changes(const val& tensors) const {
   return guarded([&] {
     Result<FlippedPlan> flipped = raised(tensors);
     if (!flipped.ok()) return failure(flipped.error());
     Encodings encodings = planned_.encodings;
     const Result<void> coded = recode(*model_, flipped.value().plan, encodings);
-    return coded.ok() ? success(files_to_js(flipped.value(), encodings, facts)) : failure(coded.error());
+    return coded.ok() ? success(changes_to_js(given_, flipped.value(), encodings)) : failure(coded.error());
   });
 }
 
@@ -196,36 +245,31 @@ val create_mixed(const std::shared_ptr<ModelHandle>& handle, const std::string& 
   return guarded([&] {
     const std::shared_ptr<const Model>& model = handle->model();
     if (!model) return failure(not_open());
-    Result<PlannedModel> planned = read_plan(*model, plan_json, encodings_json);
-    if (!planned.ok()) return failure(planned.error());
-    const Result<std::vector<Change>> settled = settle_biases(*model, planned.value());
+    Result<PlannedModel> given = read_plan(*model, plan_json, encodings_json);
+    if (!given.ok()) return failure(given.error());
+    PlannedModel planned = given.value();
+    const Result<std::vector<Change>> settled = settle_biases(*model, planned);
     if (!settled.ok()) return failure(settled.error());
     const Result<Precision> to = precision_from_js(request);
     if (!to.ok()) return failure(to.error());
+    const Result<FlippedPlan> all = all_raised(*model, planned.plan, to.value());
+    if (!all.ok()) return failure(all.error());
     const std::vector<std::string> choices = strings_from_js(request["score"]);
     const Result<std::vector<std::string>> scored =
         scored_tensors(*model, std::span<const std::string>(choices));
     if (!scored.ok()) return failure(scored.error());
-    std::vector<std::string> sites;
-    for (const Site& site : planned.value().plan.sites) {
-      if (site.quantized && site.role != Role::kBias) sites.push_back(site.tensor);
-    }
-    const Result<FlippedPlan> all = flip_sites(*model, planned.value().plan, sites, to.value());
-    if (!all.ok()) return failure(all.error());
-    Result<std::shared_ptr<const Model>> base = with_outputs(model, scored.value());
-    // All models at one opset, so that they differ by their quantizers only.
-    if (base.ok() && base.value()->graph().opset() < all.value().plan.opset_needed)
-      base = base.value()->with_opset(all.value().plan.opset_needed);
+    const auto base = search_base(model, scored.value(), all.value().plan.opset_needed);
     if (!base.ok()) return failure(base.error());
     val candidates = val::array();
-    for (const auto& tensors : candidates_of(*model, planned.value().plan, all.value(), to.value()))
+    for (const auto& tensors : candidates_of(*model, planned.plan, all.value(), to.value()))
       candidates.call<void>("push", strings_to_js(tensors));
     val answer = val::object();
     answer.set("scored", strings_to_js(scored.value()));
     answer.set("candidates", candidates);
     answer.set("warnings", warnings_to_js(all.value().warnings));
-    answer.set("search", val(std::make_shared<MixedSearch>(model, base.value(), std::move(planned).value(),
-                                                           to.value(), shapes_from_js(shapes))));
+    answer.set("search",
+               val(std::make_shared<MixedSearch>(model, base.value(), std::move(given).value(),
+                                                 std::move(planned), to.value(), shapes_from_js(shapes))));
     return success(answer);
   });
 }

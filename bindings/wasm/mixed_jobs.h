@@ -24,23 +24,25 @@ emscripten::val cost_of(const std::shared_ptr<ModelHandle>& model, const std::st
                         const emscripten::val& shapes);
 
 // `texts`: {plan, encodings, results}, files as text. `request`: {worst, percent, threshold, names} of which
-// one is set, {activations, weights}, names or "", and {name, sha256, method, samples} for the files. Answers
-// {plan, encodings, flipped, before, after, predicted, warnings}; the first two are text.
+// one is set, and {activations, weights}, names or "". Answers {plan, encodings, dropped, flipped, before,
+// after, predicted, warnings}; the first two are files as text that hold only the sites, inputs and encodings
+// that changed, and `dropped` names the encodings that are no longer there.
 emscripten::val flip_rows_of(const std::shared_ptr<ModelHandle>& model, const emscripten::val& texts,
                              const emscripten::val& request, const emscripten::val& shapes);
 
 // The plans between one and what it becomes if everything is raised, for a search that measures them.
 class MixedSearch {
  public:
-  MixedSearch(std::shared_ptr<const Model> model, std::shared_ptr<const Model> base, PlannedModel planned,
-              Precision to, MeasuredShapes shapes);
+  // `given`: as the caller knows it; `planned`: with its biases settled.
+  MixedSearch(std::shared_ptr<const Model> model, std::shared_ptr<const Model> base, PlannedModel given,
+              PlannedModel planned, Precision to, MeasuredShapes shapes);
 
   // The cost with these tensors raised.
   [[nodiscard]] emscripten::val cost(const emscripten::val& tensors) const;
   // The simulated model as a skeleton, the scored tensors among its outputs; null: the float model.
   [[nodiscard]] emscripten::val skeleton(const emscripten::val& tensors) const;
-  // {plan, encodings, warnings}: files, the first two as text. `facts`: {name, sha256, method, samples}.
-  [[nodiscard]] emscripten::val files(const emscripten::val& tensors, const emscripten::val& facts) const;
+  // {plan, encodings, dropped, warnings} as above.
+  [[nodiscard]] emscripten::val changes(const emscripten::val& tensors) const;
 
  private:
   [[nodiscard]] Result<FlippedPlan> raised(const emscripten::val& tensors) const;
@@ -48,6 +50,7 @@ class MixedSearch {
   LiveObject live_;
   std::shared_ptr<const Model> model_;
   std::shared_ptr<const Model> base_;  // at the opset that all of them need, with the scored outputs
+  PlannedModel given_;
   PlannedModel planned_;
   Precision to_;
   MeasuredShapes shapes_;

@@ -55,6 +55,7 @@ const PHASES: Record<Progress['phase'], string> = {
   calibrate: 'Calibrating',
   sensitivity: 'Scoring quantizers',
   score: 'Scoring the model',
+  pareto: 'Measuring mixed precisions',
   write: 'Writing',
 };
 

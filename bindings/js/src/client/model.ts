@@ -6,11 +6,16 @@ import type {
   Cancellable,
   Encoding,
   Encodings,
+  Flip,
+  FlipOptions,
   LocalNoise,
   Model,
+  ModelCost,
   ModelGraph,
   ModelScore,
   ModelSummary,
+  ParetoOptions,
+  ParetoPoint,
   PatternMatch,
   Plan,
   PlanOptions,
@@ -21,15 +26,18 @@ import type {
   SampleSet,
   ScoreOptions,
   SensitivityOptions,
+  SensitivityResults,
   SensitivityRun,
   TensorStatistics,
 } from '../types.js';
 import { calibrate } from './calibrate.js';
 import type { Connection } from './connection.js';
 import type { HalftoneEngine } from './engine.js';
+import { cost, flip } from './flip.js';
 import { JobLock } from './job_lock.js';
 import { localRanking } from './local_ranking.js';
 import type { OpenedModel, Reopen } from './open.js';
+import { pareto } from './pareto.js';
 import { checkPlanOptions } from './plan_options.js';
 import { propagation } from './propagation.js';
 import { quantize } from './quantize.js';
@@ -186,6 +194,29 @@ export class ModelHandle implements Model {
     const release = this.lock.take('a first ranking');
     try {
       return await localRanking(this, await plan, encodings, samples, options);
+    } finally {
+      release();
+    }
+  }
+
+  cost(plan: Plan, samples?: SampleSet): Promise<ModelCost> {
+    return cost(this, plan, samples);
+  }
+
+  flip(plan: Plan, encodings: Encodings, results: SensitivityResults, options: FlipOptions): Promise<Flip> {
+    return flip(this, plan, encodings, results, options);
+  }
+
+  async pareto(
+    plan: Plan,
+    encodings: Encodings,
+    results: SensitivityResults | null,
+    samples: SampleSet,
+    options: ParetoOptions,
+  ): Promise<ParetoPoint[]> {
+    const release = this.lock.take('a search');
+    try {
+      return await pareto(this, plan, encodings, results, samples, options);
     } finally {
       release();
     }

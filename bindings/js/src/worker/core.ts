@@ -1,8 +1,17 @@
 // The core as Emscripten binds it (bindings/wasm/bindings.cc), and how its results become values or errors. A test compares
 // these names with the module's own.
 import { HalftoneError } from '../shared/errors.js';
-import type { RowScore, SweepChoice, SweepInfo } from '../shared/protocol.js';
-import type { ErrorCode, ModelGraph, PatternMatch, PlanOptions } from '../types.js';
+import type {
+  FlipFigures,
+  FlipRequest,
+  MixedInfo,
+  MixedRequest,
+  RowScore,
+  Shapes,
+  SweepChoice,
+  SweepInfo,
+} from '../shared/protocol.js';
+import type { ErrorCode, ModelCost, ModelGraph, PatternMatch, PlanOptions, Warning } from '../types.js';
 
 export type CoreResult<T> =
   | { ok: true; value: T }
@@ -26,7 +35,7 @@ export interface CoreModel {
     plan: string,
     tensors: string[],
   ): CoreResult<{ tensor: string; graphInput: boolean; bytes: number }[]>;
-  outputs(tensors: string[]): CoreResult<CoreSkeleton>;
+  outputs(tensors: string[], planJson: string): CoreResult<CoreSkeleton>;
   graph(): CoreResult<ModelGraph>;
   encodings(
     plan: string,
@@ -51,6 +60,22 @@ export interface CoreSkeleton {
   buffers: { path: string; bytes: Uint8Array<ArrayBuffer> }[];
 }
 
+/** Files as text, which hold only what changed. */
+export interface CoreChanges {
+  plan: string;
+  encodings: string;
+  dropped: string[];
+  warnings: Warning[];
+}
+
+export interface CoreMixed {
+  delete(): void;
+  cost(tensors: readonly string[]): CoreResult<ModelCost>;
+  /** null: the float model. */
+  skeleton(tensors: readonly string[] | null): CoreResult<CoreSkeleton>;
+  changes(tensors: readonly string[]): CoreResult<CoreChanges>;
+}
+
 export interface Core {
   createModel(bytes: number): CoreResult<CoreModel>;
   createSweep(
@@ -69,6 +94,21 @@ export interface Core {
   createObservers(count: number): CoreResult<CoreJob>;
   createComparison(count: number): CoreResult<CoreJob>;
   createReport(tensor: string, min: number, max: number, bins: number, encoding: string): CoreResult<CoreJob>;
+  createMixed(
+    model: CoreModel,
+    plan: string,
+    encodings: string,
+    request: MixedRequest,
+    shapes: Shapes,
+  ): CoreResult<{ search: CoreMixed } & Omit<MixedInfo, 'search'>>;
+  shapesForCost(model: CoreModel): CoreResult<string[]>;
+  modelCost(model: CoreModel, plan: string, shapes: Shapes): CoreResult<ModelCost>;
+  flipRows(
+    model: CoreModel,
+    texts: { plan: string; encodings: string; results: string },
+    request: FlipRequest,
+    shapes: Shapes,
+  ): CoreResult<CoreChanges & FlipFigures>;
   metricTerms(
     metric: string,
     k: number,
@@ -99,6 +139,10 @@ export const CORE_FUNCTIONS: readonly (keyof Core)[] = [
   'createObservers',
   'createComparison',
   'createReport',
+  'createMixed',
+  'shapesForCost',
+  'modelCost',
+  'flipRows',
   'metricTerms',
   'metricScore',
   'jackknife',
@@ -136,6 +180,8 @@ export const JOB_METHODS: readonly Exclude<keyof CoreJob, 'delete'>[] = [
   'read',
   'result',
 ];
+
+export const MIXED_METHODS: readonly Exclude<keyof CoreMixed, 'delete'>[] = ['cost', 'skeleton', 'changes'];
 
 /** The value, or the error as an exception; the only place where one becomes the other. */
 export function unwrap<T>(result: CoreResult<T>): T {

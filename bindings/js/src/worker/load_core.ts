@@ -1,7 +1,7 @@
 // Makes an instance of the core from the module that the client compiled once for all workers.
 import createCore from '#core-glue';
 import { HalftoneError } from '../shared/errors.js';
-import { CORE_FUNCTIONS, type Core, JOB_METHODS, MODEL_METHODS } from './core.js';
+import { CORE_FUNCTIONS, type Core, JOB_METHODS, MIXED_METHODS, MODEL_METHODS } from './core.js';
 
 /** `onAbort` is told when the instance is dead: nothing in it may be called afterwards. */
 export async function loadCore(
@@ -31,6 +31,7 @@ function requireNames(core: Record<string, unknown>): void {
     ...CORE_FUNCTIONS.filter((name) => typeof core[name] !== 'function'),
     ...missingMethods(core.Model, MODEL_METHODS),
     ...missingMethods(core.Job, JOB_METHODS),
+    ...missingMethods(core.MixedSearch, MIXED_METHODS),
   ];
   if (missing.length === 0) return;
   throw new HalftoneError(

@@ -12,6 +12,7 @@ import type {
 import { type Core, type CoreJob, type CoreModel, type CoreSkeleton, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
 import { hashSource } from './hash.js';
+import { mixedHandlers } from './mixed_service.js';
 import { readInto } from './read_into.js';
 import { Table } from './tables.js';
 
@@ -24,6 +25,7 @@ export function modelHandlers(coreOf: () => Core): Handlers {
     ...sweepHandlers(coreOf, models, jobs),
     ...quantizeHandlers(coreOf, models, jobs),
     ...resultHandlers(coreOf),
+    ...mixedHandlers(coreOf, models),
   };
 }
 
@@ -71,7 +73,11 @@ function planHandlers(coreOf: () => Core, models: Table<CoreModel>): Handlers {
     scored: ({ model, choice }) => unwrap(models.get(model).scored(choice)),
     targets: ({ model, plan, tensors }) =>
       unwrap(models.get(model).targets(plan === null ? '' : JSON.stringify(plan), tensors)),
-    outputs: ({ model, tensors }, context) => sent(unwrap(models.get(model).outputs(tensors)), context),
+    outputs: ({ model, tensors, plan }, context) =>
+      sent(
+        unwrap(models.get(model).outputs(tensors, plan === undefined ? '' : JSON.stringify(plan))),
+        context,
+      ),
     encodings: ({ model, plan, ranges, method, samples, file }) =>
       JSON.parse(
         unwrap(
