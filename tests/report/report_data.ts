@@ -102,7 +102,6 @@ const point = (flipped: string[], score: number, weight_bytes: number, front: bo
   cost: { weight_bytes, macs: 1000, bit_ops: 64_000, unknown: [] },
   front,
   warnings: [],
-  warnings: [],
 });
 
 export const DATA: ReportData = {
