@@ -41,9 +41,12 @@ class CutSearch {
 
   std::vector<Cut> choose(std::size_t most) const {
     std::vector<Cut> cuts;
+    if (most == 0 || stops_.size() < 2) return cuts;
+    add_front(cuts);
+    const std::size_t inner = cuts.size() + most;
     const std::size_t step = std::max<std::size_t>(2, stops_.size() / (std::min(most, stops_.size()) + 1));
     std::size_t after = 0;
-    for (std::size_t target = step; target < stops_.size() && cuts.size() < most; target += step) {
+    for (std::size_t target = step; target < stops_.size() && cuts.size() < inner; target += step) {
       const std::size_t stop = best_near(target, step, after);
       if (stop == stops_.size()) continue;
       cuts.push_back({crossing(stops_[stop]), stops_[stop]});
@@ -139,6 +142,18 @@ class CutSearch {
       const std::int32_t place = position_[index_of(id)];
       if (needed_[index_of(id)] && !constant && place <= last_place_) stops_.push_back(place);
     }
+  }
+
+  // In front of everything that a run computes: what crosses are graph inputs. Nothing is left to run in
+  // front of it, but a part is a model without the constant nodes and the dead ones, which a session costs
+  // less.
+  void add_front(std::vector<Cut>& cuts) const {
+    const std::int32_t front = stops_.front();
+    const std::int32_t count = crossings_[index_of(front)];
+    if (count < 1 || count == kNowhere ||
+        count % kInsideGroup > static_cast<std::int32_t>(SweepCuts::kMostTensors))
+      return;
+    cuts.push_back({crossing(front), front});
   }
 
   // The stop with the fewest crossings within half a step of `target`, the nearest of several; the number of

@@ -22,11 +22,11 @@ struct Cut {
 
 class SweepCuts {
  public:
-  // At most `most` cuts with ascending places, spread evenly over the nodes that `scored` depends on, each
-  // moved to a place near by where few tensors cross, and none that a runtime may have joined away. A place
-  // doesn't qualify where a tensor of unknown type or a string crosses, or more than kMostTensors, or behind
-  // the producer of a scored tensor. Empty for a graph with less than two nodes, or where nothing qualifies.
-  // Linear in the size of the graph for each cut.
+  // A cut at the graph's inputs, then at most `most` cuts with ascending places, spread evenly over the nodes
+  // that `scored` depends on, each moved to a place near by where few tensors cross, and none that a runtime
+  // may have joined away. A place doesn't qualify where a tensor of unknown type or a string crosses, or more
+  // than kMostTensors, or behind the producer of a scored tensor. Empty for most 0, for a graph with less
+  // than two nodes, or where nothing qualifies. Linear in the size of the graph for each cut.
   SweepCuts(const Graph& graph, std::span<const std::string> scored, std::size_t most);
 
   static constexpr std::size_t kMostTensors = 8;
