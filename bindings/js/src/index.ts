@@ -8,6 +8,7 @@ export type { ImageOptions, InputInfo, NamedSource, RandomOptions } from './samp
 export { isSampleName, openPaths, randomSamples, readSamples } from './samples/index.js';
 export { ERROR_CODES, HalftoneError } from './shared/errors.js';
 export { beyond, inDecibels, metricTitle } from './shared/metric_text.js';
+export { withFront } from './shared/pareto_front.js';
 export { csvFile, jsonFile, sensitivityCsv } from './shared/result_files.js';
 export type { RunMode } from './shared/session_options.js';
 export type * from './types.js';

@@ -425,6 +425,8 @@ export interface ParetoOptions extends Cancellable {
   /** In units of the plan's own cost; default 1.15 and 1.5. */
   maxWeightBytes?: number;
   maxBitOps?: number;
+  /** Models to measure, about; default 96 more than twice the quantizers that can be raised. */
+  most?: number;
   /** Called with every point when it is measured; what a cancelled search leaves. `front` is as of then. */
   onPoint?: (point: ParetoPoint) => void;
 }

@@ -4,8 +4,10 @@ import { compareModels } from './compare.js';
 import { demo } from './demo.js';
 import { diffResults } from './diff.js';
 import { EXIT, reportFailure, UsageError } from './errors.js';
+import { flip } from './flip.js';
 import { inspect } from './inspect.js';
 import { merge } from './merge.js';
+import { addPrecisionOptions, between } from './mixed_options.js';
 import {
   addCalibrationOptions,
   addEngineOptions,
@@ -13,7 +15,10 @@ import {
   addPlanOptions,
   addSampleOptions,
   addScoreOption,
+  collect,
+  whole,
 } from './options.js';
+import { pareto } from './pareto.js';
 import { plan } from './plan.js';
 import { quantize } from './quantize.js';
 import { report } from './report.js';
@@ -102,6 +107,7 @@ function addModelCommands(program: Command, context: Context): void {
   addSweepOptions(addCalibrationOptions(addSampleOptions(addPlanOptions(addEngineOptions(scoring))))).action(
     (model, options) => sensitivity(model, options, context),
   );
+  addMixedCommands(program, context);
   const comparing = addOutputOptions(
     command('compare <a> <b>', 'outputs of two models side by side'),
     'write JSON',
@@ -109,6 +115,33 @@ function addModelCommands(program: Command, context: Context): void {
   addSampleOptions(addEngineOptions(comparing)).action((a, b, options) =>
     compareModels(a, b, options, context),
   );
+}
+
+function addMixedCommands(program: Command, context: Context): void {
+  const flipping = addOutputOptions(
+    add(program, 'flip <model>', 'what hurts most at a higher precision: a plan, and encodings beside it'),
+    'default: NAME.flipped.json in this folder',
+  );
+  addPrecisionOptions(addCalibrationOptions(addSampleOptions(addPlanOptions(addEngineOptions(flipping)))))
+    .requiredOption('--results <file>', 'the ranking')
+    .option('--worst <n>', 'flip this many rows', whole(0, 1_000_000))
+    .option('--percent <p>', 'flip this share of the rows', between(0, 100))
+    .option('--threshold <score>', 'flip all rows that are worse', between(-Infinity, Infinity))
+    .option('--row <name>', 'flip this row (repeatable)', collect, [])
+    .action((model, options) => flip(model, options, context));
+  const searching = addOutputOptions(
+    add(program, 'pareto <model>', 'mixed-precision models: score against bytes and bit-operations'),
+    'a folder; default: NAME.pareto in this folder',
+  );
+  addPrecisionOptions(
+    addScoreOption(addCalibrationOptions(addSampleOptions(addPlanOptions(addEngineOptions(searching))))),
+  )
+    .option('--results <file>', 'a ranking by quantizer; made first otherwise')
+    .option('--max-bytes <factor>', 'of the weights, to those of the plan', between(1, Infinity), 1.15)
+    .option('--max-bit-ops <factor>', 'of the bit-operations', between(1, Infinity), 1.5)
+    .option('--most <n>', 'models to measure, about', whole(1, 1_000_000))
+    .option('--report <file>', 'write everything as one HTML file')
+    .action((model, options) => pareto(model, options, context));
 }
 
 function addResultCommands(program: Command, context: Context): void {

@@ -57,7 +57,7 @@ export interface ScoreChoice {
   score: string[];
 }
 
-function collect(value: string, before: string[]): string[] {
+export function collect(value: string, before: string[]): string[] {
   return [...before, value];
 }
 

@@ -1,5 +1,6 @@
 // Mixed-precision models found by measuring them: score against bytes and bit-operations.
 import { cancelled, HalftoneError } from '../shared/errors.js';
+import { withFront } from '../shared/pareto_front.js';
 import { ProgressReporter } from '../shared/progress.js';
 import type { MixedInfo } from '../shared/protocol.js';
 import type {
@@ -14,7 +15,6 @@ import type {
 import type { Connection } from './connection.js';
 import { flipped, precisionOf } from './flip.js';
 import type { ModelHandle } from './model.js';
-import { withFront } from './pareto/front.js';
 import { Measuring, MixedModels } from './pareto/measuring.js';
 import { noiseOf, search } from './pareto/search.js';
 import { requireSamples } from './sample_feed.js';
@@ -80,7 +80,7 @@ class Pareto {
     const { candidates, search: number, scored } = this.started;
     const { inputs } = (await this.model.inspect()).model;
     const base = await this.cost([]);
-    const most = mostMeasured(candidates.length);
+    const most = mostMeasured(this.options.most, candidates.length);
     const progress = new ProgressReporter('pareto', 'runs', most * samples.count, onProgress);
     const job: LaneJob = {
       model: this.model,
@@ -104,7 +104,8 @@ class Pareto {
         noise: this.noise(results),
         cost: (set) => this.cost(set),
         measure: (sets) => this.measure(sets, measuring),
-        mayGoOn: () => this.points.length < most,
+        most,
+        measured: () => this.points.length,
       }),
     );
     if (signal?.aborted) throw cancelled();
@@ -166,9 +167,13 @@ class Pareto {
   }
 }
 
-/** Each alone, seeds, and room to climb. */
-function mostMeasured(candidates: number): number {
-  return 2 * candidates + 64;
+function mostMeasured(most: number | undefined, candidates: number): number {
+  // Each alone, first steps, seeds, and room to climb.
+  if (most === undefined) return 2 * candidates + 96;
+  if (Number.isSafeInteger(most) && most >= 1) return most;
+  throw new HalftoneError('invalid_policy', `most has to be a whole number from 1, not ${String(most)}.`, {
+    where: 'most',
+  });
 }
 
 function factor(name: string, value: number): number {

@@ -2,10 +2,11 @@
 // measures sets of them; which sets come next depends on scores and costs only.
 //
 //   1. Each candidate alone: what it brings.
-//   2. Seeds: sets filled in order of what a candidate is expected to bring for its share of the budget, by the ranking and
-//      by what was measured alone, at several sizes.
-//   3. From the best seed: add the candidate that brings most (of the most promising few, measured again each time), and when
-//      none does, drop those that no longer help, until neither changes anything.
+//   2. From nothing, a few steps: add the candidate that brings most for its share of the budget, of the most promising few,
+//      measured again each time. What is gained here is what little costs buy.
+//   3. Seeds: sets filled in order of what a candidate is expected to bring for its share, by the ranking and by what was
+//      measured, at several sizes: many small gains that no single step would show.
+//   4. From the best so far: such steps, and when none helps, drop what no longer does, until neither changes anything.
 import type { ModelCost } from '../../types.js';
 
 export interface SearchSpace {
@@ -17,22 +18,27 @@ export interface SearchSpace {
   cost(set: readonly number[]): Promise<ModelCost>;
   /** PSNR of each set, dB. Sets are in ascending order of candidates, and are asked for again and again. */
   measure(sets: readonly (readonly number[])[]): Promise<number[]>;
-  /** False when no more should be measured. */
-  mayGoOn(): boolean;
+  /** How many sets may be measured, about. */
+  most: number;
+  /** How many were. */
+  measured(): number;
 }
 
 /** Sets that are measured at a time while climbing. */
 const BATCH = 6;
+/** Steps from nothing. */
+const FIRST_STEPS = 8;
 /** Parts of the budget that seeds fill. */
-const FILLS = [0.25, 0.5, 0.75, 1];
+const FILLS = [0.1, 0.25, 0.5, 0.75, 1];
 /** Less is taken for chance. */
 const GAIN_DB = 0.01;
 
 export async function search(space: SearchSpace): Promise<void> {
   const run = await Climb.start(space);
   if (run === null) return;
+  await run.grow(FIRST_STEPS);
   await run.seed();
-  while (space.mayGoOn()) {
+  while (mayGoOn(space)) {
     const grown = await run.grow();
     const shrunk = await run.shrink();
     if (!grown && !shrunk) return;
@@ -69,10 +75,11 @@ class Climb {
         part(cost.weight_bytes - base.weight_bytes, space.limits.weightBytes - base.weight_bytes) +
         part(cost.bit_ops - base.bit_ops, space.limits.bitOps - base.bit_ops);
     }
-    const [score, ...scores] = await space.measure([[], ...feasible.map((i) => [i])]);
+    const first = worthTrying(space, feasible, share);
+    const [score, ...scores] = await space.measure([[], ...first.map((i) => [i])]);
     if (feasible.length === 0) return null;
     const alone = new Array<number>(space.count).fill(0);
-    for (const [at, i] of feasible.entries()) alone[i] = Math.max(0, noiseOf(score!) - noiseOf(scores[at]!));
+    for (const [at, i] of first.entries()) alone[i] = Math.max(0, noiseOf(score!) - noiseOf(scores[at]!));
     return new Climb(space, score!, feasible, alone, share);
   }
 
@@ -92,43 +99,44 @@ class Climb {
     await this.tryAll(sets);
   }
 
-  /** Adds what brings most, again and again; false if nothing did. */
-  async grow(): Promise<boolean> {
-    let changed = false;
-    const tried = new Set<number>();
-    while (this.space.mayGoOn()) {
-      const promising = this.ordered((i) => this.expected[i]! / this.share[i]!);
-      const sets: number[][] = [];
-      const added: number[] = [];
-      for (const i of promising) {
-        if (sets.length === BATCH) break;
-        if (tried.has(i) || this.set.includes(i)) continue;
-        const set = sorted([...this.set, i]);
-        if (!fits(await this.space.cost(set), this.space)) continue;
-        sets.push(set);
-        added.push(i);
-      }
-      if (sets.length === 0) return changed;
-      const before = noiseOf(this.score);
-      const scores = await this.tryAll(sets);
+  /** Adds what brings most for its share, again and again; false if nothing did. */
+  async grow(steps = Number.POSITIVE_INFINITY): Promise<boolean> {
+    let taken = 0;
+    const hopeless = new Set<number>();
+    while (taken < steps && mayGoOn(this.space)) {
+      const added = await this.promising(hopeless);
+      if (added.length === 0) break;
+      const before = this.score;
+      const scores = await this.measured(added.map((i) => sorted([...this.set, i])));
       for (const [at, i] of added.entries()) {
-        this.expected[i] = Math.max(0, before - noiseOf(scores[at]!));
-        tried.add(i);
+        this.expected[i] = Math.max(0, noiseOf(before) - noiseOf(scores[at]!));
+        if (scores[at]! <= before + GAIN_DB) hopeless.add(i);
       }
-      if (noiseOf(this.score) < before) {
-        changed = true;
-        // Those that lost to a better one are asked again; those that brought nothing are not.
-        for (const [at, i] of added.entries()) if (noiseOf(scores[at]!) < before) tried.delete(i);
-      }
+      const best = bestOf(added.map((i) => (hopeless.has(i) ? -1 : this.expected[i]! / this.share[i]!)));
+      if (hopeless.has(added[best]!)) continue;
+      this.set = sorted([...this.set, added[best]!]);
+      this.score = scores[best]!;
+      taken++;
     }
-    return changed;
+    return taken > 0;
+  }
+
+  /** The next few to add that fit the budget. */
+  private async promising(hopeless: ReadonlySet<number>): Promise<number[]> {
+    const found: number[] = [];
+    for (const i of this.ordered((candidate) => this.expected[candidate]! / this.share[candidate]!)) {
+      if (found.length === BATCH) break;
+      if (hopeless.has(i) || this.set.includes(i)) continue;
+      if (fits(await this.space.cost(sorted([...this.set, i])), this.space)) found.push(i);
+    }
+    return found;
   }
 
   /** Drops what no longer helps, most expensive for its worth first; false if everything helps. */
   async shrink(): Promise<boolean> {
     let changed = false;
     const tried = new Set<number>();
-    while (this.space.mayGoOn()) {
+    while (mayGoOn(this.space)) {
       const doubtful = [...this.set]
         .filter((i) => !tried.has(i))
         .sort((a, b) => this.expected[a]! / this.share[a]! - this.expected[b]! / this.share[b]! || a - b)
@@ -150,14 +158,12 @@ class Climb {
   }
 
   /** Measures sets, and goes on from the best if it is better. */
-  private async tryAll(sets: number[][]): Promise<number[]> {
+  private async tryAll(sets: number[][]): Promise<void> {
     const scores = await this.measured(sets);
     const best = bestOf(scores);
-    if (scores[best]! > this.score + GAIN_DB) {
-      this.set = sets[best]!;
-      this.score = scores[best]!;
-    }
-    return scores;
+    if (scores[best]! <= this.score + GAIN_DB) return;
+    this.set = sets[best]!;
+    this.score = scores[best]!;
   }
 
   private async measured(sets: number[][]): Promise<number[]> {
@@ -181,6 +187,19 @@ class Climb {
   }
 }
 
+function mayGoOn(space: SearchSpace): boolean {
+  return space.measured() < space.most;
+}
+
+/** All candidates, or as many as half of the measurements allow: by the ranking where there is one. */
+function worthTrying({ noise, most }: SearchSpace, feasible: number[], share: number[]): number[] {
+  const worth = (i: number) => (noise?.[i] ?? 1) / share[i]!;
+  return [...feasible]
+    .sort((a, b) => worth(b) - worth(a) || a - b)
+    .slice(0, Math.max(1, Math.floor(most / 2)))
+    .sort((a, b) => a - b);
+}
+
 /** Whether a cost keeps within the limits, or within the part `fill` of what they leave above `base`. */
 function fits(cost: ModelCost, { limits }: SearchSpace, fill = 1, base?: ModelCost): boolean {
   const from = { weightBytes: base?.weight_bytes ?? 0, bitOps: base?.bit_ops ?? 0 };
@@ -190,9 +209,9 @@ function fits(cost: ModelCost, { limits }: SearchSpace, fill = 1, base?: ModelCo
   );
 }
 
-/** A share of the room there is; next to nothing where it costs nothing. */
+/** A share of the room there is. Not nothing where it costs next to nothing, or chance would make such gains look large. */
 function part(costs: number, room: number): number {
-  const LEAST = 1e-6;
+  const LEAST = 1e-3;
   return costs <= 0 ? LEAST : Math.max(LEAST, costs / Math.max(1, room));
 }
 

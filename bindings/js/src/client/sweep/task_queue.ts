@@ -49,8 +49,12 @@ export class TaskQueue<T> {
 
   private wake(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      this.waiting.push(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      const woken = () => {
+        signal.removeEventListener('abort', woken);
+        resolve();
+      };
+      this.waiting.push(woken);
+      signal.addEventListener('abort', woken);
     });
   }
 

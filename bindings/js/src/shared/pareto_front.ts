@@ -1,5 +1,5 @@
 // Which of measured points are worth having.
-import type { ModelCost } from '../../types.js';
+import type { ModelCost } from '../types.js';
 
 /** The same points, those marked that no other beats: as good in score and both costs, and better in one. */
 export function withFront<T extends { score: number; cost: ModelCost }>(
