@@ -37,7 +37,7 @@ export async function search(space: SearchSpace): Promise<void> {
   const run = await Climb.start(space);
   if (run === null) return;
   await run.grow(FIRST_STEPS);
-  await run.seed();
+  if (mayGoOn(space)) await run.seed();
   while (mayGoOn(space)) {
     const grown = await run.grow();
     const shrunk = await run.shrink();
