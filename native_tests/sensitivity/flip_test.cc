@@ -292,6 +292,51 @@ TEST_CASE("Target tensorrt flips to float only, and warns of half a node", "[mix
   CHECK_FALSE(warns(whole.warnings, "mixed_operands"));
 }
 
+TEST_CASE("Target aimet: what HTP rejects is named, operators that move values pass precisions on",
+          "[mixed]") {
+  ModelBuilder builder;
+  builder.input("x", {1, 4, 8, 8}).random_floats("w1", {6, 4, 3, 3}, 1).random_floats("w2", {5, 6, 1, 1}, 2);
+  builder.node("Conv", {"x", "w1"}, {"t1"}, "first")
+      .node("Relu", {"t1"}, {"t2"}, "relu")
+      .node("MaxPool", {"t2"}, {"t3"}, "pool", {{"kernel_shape", std::vector<std::int64_t>{2, 2}}})
+      .node("Conv", {"t3", "w2"}, {"y"}, "second");
+  const std::shared_ptr<const Model> model = builder.output("y", {1, 5, 5, 5}).open();
+  PlanOptions options;
+  options.target = Target::kAimet;
+  const Plan plan = plan_of(*model, options);
+  REQUIRE(site_of(plan, "t2").quantized);
+  REQUIRE_FALSE(site_of(plan, "t3").quantized);
+  const std::uint64_t first = 6 * 6 * 6 * (4 * 3 * 3);
+  const std::uint64_t second = 5 * 5 * 5 * 6;
+  CHECK(model_cost(*model, plan).bit_ops == (first + second) * 8 * 8);
+
+  // 16-bit activations with 8-bit weights are fine, also behind the MaxPool.
+  const FlippedPlan wide = flipped(*model, plan, {"t2"}, {NumberFormat::kInt16, std::nullopt, false});
+  CHECK_FALSE(warns(wide.warnings, "mixed_operands"));
+  CHECK(model_cost(*model, wide.plan).bit_ops == first * 8 * 8 + second * 16 * 8);
+  const FlippedPlan half = flipped(*model, plan, {"t2"}, kAllFloat);
+  CHECK(warns(half.warnings, "mixed_operands", "Conv \"second\" would read one operand as float"));
+  CHECK(model_cost(*model, half.plan).bit_ops == first * 8 * 8 + second * 32 * 8);
+  const FlippedPlan both = flipped(*model, half.plan, {"w2"}, kAllFloat);
+  CHECK_FALSE(warns(both.warnings, "mixed_operands"));
+  CHECK(model_cost(*model, both.plan).bit_ops == first * 8 * 8 + second * 32 * 32);
+  const FlippedPlan heavy = flipped(*model, plan, {"w1"}, {std::nullopt, NumberFormat::kInt16, false});
+  CHECK(warns(heavy.warnings, "mixed_operands", "Conv \"first\" would read weights of more bits"));
+}
+
+TEST_CASE("Target aimet: the weight of a LayerNormalization is symmetric from 16 bits on", "[mixed]") {
+  ModelBuilder builder;
+  builder.input("x", {2, 4}).random_floats("g", {4}, 1).random_floats("b", {4}, 2);
+  builder.node("LayerNormalization", {"x", "g", "b"}, {"y"}, "norm");
+  const std::shared_ptr<const Model> model = builder.output("y", {2, 4}).open();
+  PlanOptions options;
+  options.target = Target::kAimet;
+  const Plan plan = plan_of(*model, options);
+  REQUIRE(site_of(plan, "g").quantized);
+  CHECK_FALSE(site_of(plan, "g").symmetric);
+  CHECK(site_of(flipped(*model, plan, {"g"}, kAllInt16).plan, "g").symmetric);
+}
+
 TEST_CASE("Members of a scale group change together, except to float", "[mixed]") {
   const std::shared_ptr<const Model> model = two_convs().open();
   Plan plan = plan_of(*model);

@@ -405,8 +405,9 @@ export interface FlipOptions {
 }
 
 /**
- * A plan with higher precisions, and encodings for it, made from the ranges that the old ones hold: with min-max calibration
- * those of a new calibration. What it was made from isn't touched, so undoing is going back to that.
+ * A plan with higher precisions, and encodings for it, made from the ranges that the old ones hold. With min-max calibration
+ * they are those of a new one, but for target aimet, which observes activations behind quantized weights: there a new
+ * calibration moves ranges a little. What it was made from isn't touched, so undoing is going back to that.
  */
 export interface Flip {
   plan: Plan;

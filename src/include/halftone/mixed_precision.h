@@ -100,6 +100,7 @@ Result<FlippedPlan> flip_rows(const Model& model, const Plan& plan, const Encodi
 // Makes the encodings of `encodings` fit `plan` again after a flip: sites of another format or axis get new
 // ones, activations from the range that the old ones hold (min and max, or what the codes reach where those
 // are missing), so that no calibration is needed; then scale groups and biases, as complete_encodings.
+// On target aimet, which observes behind quantized weights, a new calibration would move the ranges a little.
 // Encodings that fit stay as they are. Errors: as complete_encodings.
 Result<void> recode(const Model& model, Plan& plan, Encodings& encodings);
 

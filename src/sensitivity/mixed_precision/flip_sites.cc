@@ -12,6 +12,8 @@
 namespace halftone {
 namespace {
 
+constexpr int kSymmetricNormBits = 16;
+
 std::string_view format_name(NumberFormat format) { return number_format_info(format).name; }
 
 // Formats that a plan of this target could have, and that can stand beside the ones it has.
@@ -38,7 +40,7 @@ Result<void> check_offered(const Plan& plan, const Precision& to) {
 class Flipper {
  public:
   Flipper(const Model& model, const Plan& before, const Precision& to)
-      : model_(model), graph_(model.graph()), to_(to), chosen_(before.sites.size(), false) {
+      : model_(model), graph_(model.graph()), before_(before), to_(to), chosen_(before.sites.size(), false) {
     result_.plan = before;
     for (std::size_t i = 0; i < before.sites.size(); ++i) index_[before.sites[i].tensor] = i;
   }
@@ -130,8 +132,18 @@ class Flipper {
     }
     const std::string from(format_name(site.format));
     site.format = to;
+    if (is_norm_weight(site)) site.symmetric = number_format_info(to).bits >= kSymmetricNormBits;
     if (site.quantized) mark(site, "Flipped from " + from + " to " + std::string(format_name(to)) + ".");
     return {};
+  }
+
+  // AIMET's exception rule, applied again after a flip.
+  bool is_norm_weight(const Site& site) const {
+    if (result_.plan.target != Target::kAimet || site.role != Role::kWeight) return false;
+    return std::any_of(site.consumers.begin(), site.consumers.end(), [&](const Consumer& consumer) {
+      const NodeId node = graph_.find_node(consumer.node);
+      return consumer.input == 1 && node != kNone && graph_.node(node).op_type == "LayerNormalization";
+    });
   }
 
   void spread(Site& site) {
@@ -195,11 +207,12 @@ class Flipper {
                                       ": it is raised when written.",
                                   ""});
     }
-    warn_of_neighbours(graph_, result_.plan, result_.flipped, result_.warnings);
+    warn_of_neighbours(graph_, before_, result_.plan, result_.warnings);
   }
 
   const Model& model_;
   const Graph& graph_;
+  const Plan& before_;
   const Precision& to_;
   FlippedPlan result_;
   std::vector<bool> chosen_;  // by site

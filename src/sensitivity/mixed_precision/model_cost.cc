@@ -1,15 +1,13 @@
 #include <algorithm>
-#include <map>
 #include <string>
 #include <unordered_map>
 
 #include "halftone/mixed_precision.h"
+#include "sensitivity/mixed_precision/operand_precision.h"
 #include "sensitivity/mixed_precision/shape_book.h"
 
 namespace halftone {
 namespace {
-
-constexpr std::uint64_t kFloatBits = 32;
 
 bool is_real(DataType type) {
   return type == DataType::kFloat || type == DataType::kFloat16 || type == DataType::kBfloat16 ||
@@ -24,18 +22,13 @@ std::uint64_t real_bytes(DataType type) {
 class CostCounter {
  public:
   CostCounter(const Model& model, const Plan& plan, const MeasuredShapes& shapes)
-      : graph_(model.graph()), plan_(plan), shapes_(graph_, shapes) {
+      : graph_(model.graph()), plan_(plan), shapes_(graph_, shapes), operands_(graph_, plan) {
     for (const Site& site : plan.sites) {
-      if (!site.quantized) continue;
-      sites_[site.tensor] = &site;
-      for (const Consumer& consumer : site.consumers) {
-        const NodeId node = graph_.find_node(consumer.node);
-        if (node != kNone) read_bits_[{node, consumer.input}] = bits_of(site);
-      }
+      if (site.quantized) sites_[site.tensor] = &site;
     }
   }
 
-  ModelCost count() const {
+  ModelCost count() {
     ModelCost cost;
     for (std::size_t i = 0; i < graph_.tensors().size(); ++i) {
       if (is_stored(graph_.tensors()[i]))
@@ -46,10 +39,6 @@ class CostCounter {
   }
 
  private:
-  static std::uint64_t bits_of(const Site& site) {
-    return static_cast<std::uint64_t>(number_format_info(site.format).bits);
-  }
-
   // Of a chain of constants the model needs what somebody reads that is no part of one.
   bool is_stored(const GraphTensor& tensor) const {
     if (!tensor.constant || !is_real(tensor.type)) return false;
@@ -92,12 +81,7 @@ class CostCounter {
     return bytes;
   }
 
-  std::uint64_t bits_read(NodeId id, std::int32_t input) const {
-    const auto found = read_bits_.find({id, input});
-    return found == read_bits_.end() ? kFloatBits : found->second;
-  }
-
-  void add_node(NodeId id, ModelCost& cost) const {
+  void add_node(NodeId id, ModelCost& cost) {
     const GraphNode& node = graph_.node(id);
     if (!multiplies(node)) return;
     const std::optional<std::uint64_t> macs = node_macs(graph_, id, shapes_);
@@ -106,15 +90,15 @@ class CostCounter {
       return;
     }
     cost.macs = saturating_sum(cost.macs, *macs);
-    cost.bit_ops =
-        saturating_sum(cost.bit_ops, saturating_product(*macs, bits_read(id, 0) * bits_read(id, 1)));
+    const auto bits = static_cast<std::uint64_t>(operands_.of(id, 0).bits * operands_.of(id, 1).bits);
+    cost.bit_ops = saturating_sum(cost.bit_ops, saturating_product(*macs, bits));
   }
 
   const Graph& graph_;
   const Plan& plan_;
   ShapeBook shapes_;
+  OperandPrecision operands_;
   std::unordered_map<std::string_view, const Site*> sites_;  // quantized ones
-  std::map<std::pair<NodeId, std::int32_t>, std::uint64_t> read_bits_;
 };
 
 }  // namespace

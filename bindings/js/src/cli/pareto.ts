@@ -113,7 +113,7 @@ async function writePoints(
   folder: string,
 ): Promise<{ json: string; front: ParetoPoint[]; files: number }> {
   const front = points.filter((point) => point.front).sort((a, b) => b.score - a.score);
-  const digits = String(front.length).length;
+  const digits = Math.max(2, String(front.length).length);
   const named = new Map(
     front.map((point, i) => [
       point,
