@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { minify } from 'terser';
 import { defineConfig, type Plugin } from 'vite';
 import { viteReportScript } from '../bindings/js/report_script.mjs';
 import { checkBudget } from './budget.mjs';
@@ -21,12 +22,27 @@ function commit(): string {
   }
 }
 
+/** Every script once more, after the bundler: together a thirtieth less. Names stay, whose hashes are of the same sources. */
+async function makeSmaller(folder: string): Promise<void> {
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.js'))) {
+    const path = `${folder}/${name}`;
+    // Workers start as classic scripts. All of one's names that begin with _ are dagre's own.
+    const shape = name.startsWith('layout_worker')
+      ? { mangle: { properties: { regex: /^_/ } } }
+      : { module: !name.startsWith('worker') };
+    const options = { ...shape, ecma: 2020, compress: { passes: 3 } } as const;
+    const { code } = await minify(readFileSync(path, 'utf8'), options);
+    if (code !== undefined) writeFileSync(path, code);
+  }
+}
+
 /** Puts the policy into the page, and what isn't bundled beside it; ends with the budget. */
 function site(): Plugin {
   return {
     name: 'halftone-site',
     transformIndexHtml: (html) => html.replace('%POLICY%', policy),
-    closeBundle() {
+    async closeBundle() {
+      await makeSmaller(`${built}/assets`);
       writeFileSync(`${built}/_headers`, headersFile);
       execFileSync(process.execPath, [here('samples/copy.mjs'), `${built}/samples`]);
       checkBudget(built);

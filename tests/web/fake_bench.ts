@@ -248,7 +248,8 @@ class FakeModel implements Model {
       }
     }
     const partial = async () => resultsOf(rows, await plan, samples.count);
-    return { [Symbol.asyncIterator]: all, results: partial, partial };
+    const costs = () => ({ sessions: 0, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 });
+    return { [Symbol.asyncIterator]: all, results: partial, partial, costs };
   }
 
   async localRanking() {

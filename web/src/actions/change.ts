@@ -26,7 +26,7 @@ export type RaiseTo = 'int16' | 'float32' | 'channel';
 export const kRaiseTo: readonly (readonly [RaiseTo, string, Precision])[] = [
   ['int16', 'int16', { weights: 'int16', activations: 'int16' }],
   ['float32', 'float32', { weights: 'float32', activations: 'float32' }],
-  ['channel', 'weights per channel', { weights: 'channel' }],
+  ['channel', 'per channel', { weights: 'channel' }],
 ];
 
 export interface Raise {

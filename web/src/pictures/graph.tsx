@@ -18,6 +18,7 @@ export interface BoxLoss {
 
 const kLetter = 6.9;
 const kMarks = 46;
+const kMark = 25;
 const kLeastWidth = 92;
 const kMostWidth = 210;
 const kMostMark = 8;
@@ -129,10 +130,15 @@ function Marks({ loss, x, y, palette }: { loss: BoxLoss; x: number; y: number; p
   return (
     <>
       {loss.weight !== null && (
-        <rect x={x + 13 - half} y={y - half} width={2 * half} height={2 * half} fill={fill} />
+        <rect x={x + kMark / 2 - half} y={y - half} width={2 * half} height={2 * half} fill={fill} />
       )}
       {loss.activation !== null && (
-        <circle cx={x + 33} cy={y} r={radius(loss.activation, kMostMark + 0.5)} fill={fill} />
+        <circle
+          cx={x + (loss.weight === null ? kMark / 2 : 1.4 * kMark)}
+          cy={y}
+          r={radius(loss.activation, kMostMark + 0.5)}
+          fill={fill}
+        />
       )}
     </>
   );
@@ -141,7 +147,9 @@ function Marks({ loss, x, y, palette }: { loss: BoxLoss; x: number; y: number; p
 function NearBox({ box, place, loss, chosen, palette }: BoxProps): VNode {
   const [width, height] = boxSize(box);
   const [x, y] = [place[0] - width / 2, place[1] - height / 2];
-  const letters = Math.floor((width - kMarks - 6) / kLetter);
+  const marks = Number(loss.weight !== null) + Number(loss.activation !== null);
+  const indent = [0, kMark + 3, kMarks][marks] ?? 0;
+  const letters = Math.floor((width - indent - 6) / kLetter);
   const lines = box.note === '' ? [box.title] : [box.title, box.note];
   return (
     <>
@@ -159,7 +167,8 @@ function NearBox({ box, place, loss, chosen, palette }: BoxProps): VNode {
       {lines.map((line, at) => (
         <text
           key={line}
-          x={x + kMarks}
+          x={marks === 0 ? place[0] : x + indent}
+          text-anchor={marks === 0 ? 'middle' : undefined}
           y={place[1] + (lines.length === 1 ? 0 : at * 15 - 7)}
           dominant-baseline="central"
           font-size={at === 0 ? 12 : 11}

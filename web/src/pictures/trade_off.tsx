@@ -101,14 +101,19 @@ function Axes({
 
 export function TradeOff({ points, layout, unit, chosen, palette = kPagePalette }: Props): VNode {
   const known = points.flatMap((point, at) => (Number.isFinite(point.score) ? [{ ...point, at }] : []));
-  const front = known.filter((point) => point.front).sort((a, b) => a.size - b.size);
-  const steps = front.map(({ size, score }, at) =>
-    at === 0 ? `M${layout.x(size)} ${layout.y(score)}` : `H${layout.x(size)}V${layout.y(score)}`,
-  );
+  // What is unbeaten in one size only need not be so in the other; the steps are of the one that is shown.
+  let best = Number.NEGATIVE_INFINITY;
+  let steps = '';
+  for (const { size, score } of known.slice().sort((a, b) => a.size - b.size || b.score - a.score)) {
+    if (score <= best) continue;
+    const [x, y] = [layout.x(size), layout.y(score)];
+    steps += steps === '' ? `M${x} ${y}` : `H${x}V${y}`;
+    best = score;
+  }
   return (
     <g>
       <Axes {...{ layout, unit, palette }} />
-      <path d={steps.join('')} fill="none" stroke={palette.faint} />
+      <path d={steps} fill="none" stroke={palette.faint} />
       {known.map(({ size, score, front: best, title, at }) => (
         <g key={at} data-point={at}>
           <title>{`${title}, ${decibel(score)}`}</title>

@@ -5,18 +5,18 @@ export interface BoxView {
   width: number;
   height: number;
   top: number;
+  left: number;
 }
 
 export function useBoxView(): { box: { current: HTMLElement | null }; view: BoxView; measure: () => void } {
   const box = useRef<HTMLElement>(null);
-  const [view, setView] = useState<BoxView>({ width: 640, height: 400, top: 0 });
+  const [view, setView] = useState<BoxView>({ width: 640, height: 400, top: 0, left: 0 });
   const measure = (): void => {
     const element = box.current;
     if (element === null) return;
-    const next = { width: element.clientWidth, top: element.scrollTop, height: element.clientHeight };
-    setView((old) =>
-      old.width === next.width && old.top === next.top && old.height === next.height ? old : next,
-    );
+    const { clientWidth: width, clientHeight: height, scrollTop: top, scrollLeft: left } = element;
+    const next = { width, height, top, left };
+    setView((old) => (JSON.stringify(old) === JSON.stringify(next) ? old : next));
   };
   useLayoutEffect(() => {
     measure();

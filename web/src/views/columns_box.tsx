@@ -1,9 +1,9 @@
 // A picture of columns in its box: scrolls sideways where there are many, draws those in sight, selects by pointer and keys.
 import type { VNode } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Columns, ColumnTicks } from '../pictures/columns';
 import { type Item, layoutColumns, type Spread } from '../pictures/columns_layout';
 import { announce } from '../state/announce';
+import { useBoxView } from './box_view';
 
 /** Pictures up to this many columns are drawn whole. */
 const kWhole = 400;
@@ -28,29 +28,9 @@ interface Props {
   onChoose: (key: string) => void;
 }
 
-function useSidewaysView() {
-  const box = useRef<HTMLElement>(null);
-  const [view, setView] = useState({ width: 640, height: 300, left: 0 });
-  const measure = (): void => {
-    const element = box.current;
-    if (element === null) return;
-    const next = { width: element.clientWidth, height: element.clientHeight, left: element.scrollLeft };
-    setView((old) =>
-      old.width === next.width && old.height === next.height && old.left === next.left ? old : next,
-    );
-  };
-  useLayoutEffect(() => {
-    measure();
-    const observer = new ResizeObserver(measure);
-    if (box.current !== null) observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
-  return { box, view, measure };
-}
-
 export function ColumnsBox(props: Props): VNode {
   const { items, chosen, onChoose } = props;
-  const { box, view, measure } = useSidewaysView();
+  const { box, view, measure } = useBoxView();
   const layout = layoutColumns(items, { width: view.width, height: view.height - 4 }, props.spread);
   const whole = items.length <= kWhole;
   const from = whole ? 0 : Math.max(0, Math.floor((view.left - layout.left) / layout.pitch) - kBeyond);

@@ -75,12 +75,18 @@ function nextBox({ folded: { boxes, links } }: LaidOut, key: string): number | n
   }
 }
 
+/** What is chosen stays where it is while everything around it grows or shrinks. */
+export function zoomAtChosen({ folded, layout }: LaidOut, pan: PanZoom, factor: number): void {
+  const at = folded.boxes.findIndex(({ id }) => id === chosenBox.value);
+  pan.zoomBy(factor, pan.onScreen(layout.places[at]));
+}
+
 function onKey(event: KeyboardEvent, made: LaidOut, pan: PanZoom): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const { boxes } = made.folded;
   const { key } = event;
-  if (key === '+' || key === '=') pan.zoomBy(1.3);
-  else if (key === '-') pan.zoomBy(1 / 1.3);
+  if (key === '+' || key === '=') zoomAtChosen(made, pan, 1.3);
+  else if (key === '-') zoomAtChosen(made, pan, 1 / 1.3);
   else if (key === '0') pan.fit(made.layout);
   else if (key === 'Enter') {
     const block = boxes.find(({ id }) => id === chosenBox.value)?.block ?? null;

@@ -21,7 +21,7 @@ import { presentation, selected } from '../state/store';
 import { counted, printable } from '../text/format';
 import { type Column, DataTable } from './data_table';
 import { modelStem, TableExports } from './exports';
-import { boxLoss, GraphBox, hovered, panning, wordsOf } from './graph_box';
+import { boxLoss, GraphBox, hovered, panning, wordsOf, zoomAtChosen } from './graph_box';
 import { ProblemCard } from './messages';
 import { PictureOrTable } from './picture_or_table';
 
@@ -138,12 +138,12 @@ function Strip({ made }: { made: LaidOut }): VNode {
       </p>
       {box?.block != null && (
         <button type="button" onClick={() => openBlock(box.block ?? '')}>
-          Open block
+          Unfold block
         </button>
       )}
       {node !== undefined && around.some((id) => openBlocks.value.has(id)) && (
         <button type="button" onClick={() => closeAround(node)}>
-          Close block
+          Fold block
         </button>
       )}
     </div>
@@ -153,10 +153,18 @@ function Strip({ made }: { made: LaidOut }): VNode {
 function ZoomButtons({ made }: { made: LaidOut }): VNode {
   return (
     <span class="zoom">
-      <button type="button" aria-label="Zoom in" onClick={() => panning.value?.zoomBy(1.4)}>
+      <button
+        type="button"
+        aria-label="Zoom in"
+        onClick={() => panning.value && zoomAtChosen(made, panning.value, 1.4)}
+      >
         +
       </button>
-      <button type="button" aria-label="Zoom out" onClick={() => panning.value?.zoomBy(1 / 1.4)}>
+      <button
+        type="button"
+        aria-label="Zoom out"
+        onClick={() => panning.value && zoomAtChosen(made, panning.value, 1 / 1.4)}
+      >
         {'\u2212'}
       </button>
       <button type="button" onClick={() => panning.value?.fit(made.layout)}>
@@ -171,11 +179,21 @@ function BlockButtons(): VNode | null {
   if (count === 0) return null;
   return (
     <span class="zoom">
-      <button type="button" disabled={openBlocks.value.size === 0} onClick={closeAll}>
-        Close all blocks
+      <button
+        type="button"
+        aria-label="Fold all blocks"
+        disabled={openBlocks.value.size === 0}
+        onClick={closeAll}
+      >
+        Fold
       </button>
-      <button type="button" disabled={openBlocks.value.size === count} onClick={openAll}>
-        Open all
+      <button
+        type="button"
+        aria-label="Unfold all blocks"
+        disabled={openBlocks.value.size === count}
+        onClick={openAll}
+      >
+        Unfold
       </button>
     </span>
   );

@@ -100,14 +100,14 @@ function Readings({ tensor }: { tensor: string }): VNode | null {
   );
 }
 
-function spread(values: readonly number[]): string {
+function spread(values: readonly number[], figure: (value: number) => string = significant): string {
   if (values.length === 0) return '\u2013';
   let [low, high] = [values[0] ?? 0, values[0] ?? 0];
   for (const value of values) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  return low === high ? significant(low) : `${significant(low)} \u2026 ${significant(high)}`;
+  return low === high ? figure(low) : `${figure(low)} \u2026 ${figure(high)}`;
 }
 
 function full(values: readonly number[]): string {
@@ -134,7 +134,7 @@ function Chosen({ encoding }: { encoding: Encoding }): VNode {
       <dt>{encoding.scale.length > 1 ? counted(encoding.scale.length, 'scale') : 'Scale'}</dt>
       <dd title={full(encoding.scale)}>{spread(encoding.scale)}</dd>
       <dt>Zero point</dt>
-      <dd title={full(encoding.zero_point)}>{spread(encoding.zero_point)}</dd>
+      <dd title={full(encoding.zero_point)}>{spread(encoding.zero_point, count)}</dd>
     </dl>
   );
 }

@@ -50,10 +50,6 @@ export class PanZoom {
     this.apply();
   }
 
-  get scale(): number {
-    return this.now.scale;
-  }
-
   fit({ width, height }: Extent): void {
     const room = { width: this.view.width - 2 * kMargin, height: this.view.height - 2 * kMargin };
     const scale = Math.min(kMostFit, room.width / Math.max(1, width), room.height / Math.max(1, height));
@@ -69,6 +65,13 @@ export class PanZoom {
       screenX > 60 && screenX < this.view.width - 60 && screenY > 30 && screenY < this.view.height - 30;
     if (inside && !center) return;
     this.set({ scale, x: this.view.width / 2 - x * scale, y: this.view.height / 2 - y * scale });
+  }
+
+  /** Where a place is shown; undefined for one that is out of sight. */
+  onScreen(place: readonly [number, number] | undefined): Pointer | undefined {
+    if (place === undefined) return undefined;
+    const [x, y] = [place[0] * this.now.scale + this.now.x, place[1] * this.now.scale + this.now.y];
+    return x < 0 || y < 0 || x > this.view.width || y > this.view.height ? undefined : { x, y };
   }
 
   moveBy(dx: number, dy: number): void {

@@ -15,7 +15,7 @@ function More({ chosen }: { chosen: SweepChoice }): VNode {
   return (
     <details class="fold">
       <summary>
-        More <span class="hint">{words.length === 0 ? 'one on, all samples' : words.join(', ')}</span>
+        More <span class="hint">{words.join(', ')}</span>
       </summary>
       <p class="options">
         <Choice<SweepChoice['sweep']>

@@ -175,6 +175,10 @@ function svgOf(points: readonly Point[]): string {
 
 function Found({ rows, complete }: { rows: readonly Row[]; complete: boolean }): VNode {
   const points = pointsOf(rows);
+  if (rows.length === 0)
+    return (
+      <p class="lead">{complete || job.value === null ? 'No model was measured.' : 'Measuring\u2026'}</p>
+    );
   return (
     <>
       <div class="filters">

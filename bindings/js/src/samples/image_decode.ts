@@ -1,8 +1,8 @@
-// PNG and JPEG to pixels, by the same JavaScript decoders in page and Node, so that both see the same numbers. Orientation
+// PNG and JPEG to pixels, by the same JavaScript in page and Node, so that both see the same numbers. Orientation
 // tags, colour profiles and gamma are not applied.
-import { decode as decodePng } from 'fast-png';
 import decodeJpegBytes from 'jpeg-js/lib/decoder.js';
-import { InflateError, zlibLength } from './inflate.js';
+import { InflateError, zlibUpTo } from './inflate.js';
+import { crc32, lineBytesOf, type PngLayout, pixelBytes } from './png_lines.js';
 
 /** Rows from the top, pixels from the left, channels together. Values run from 0 to `max`. */
 export interface Pixels {
@@ -57,26 +57,27 @@ interface PngHeader {
 
 const INDEXED = 3;
 const CHANNELS: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
-const NEEDED_CHUNKS = new Set(['IHDR', 'PLTE', 'IDAT', 'IEND']);
+/** By kind of colour, as the specification allows them. */
+const DEPTHS: Record<number, number[]> = {
+  0: [1, 2, 4, 8, 16],
+  2: [8, 16],
+  3: [1, 2, 4, 8],
+  4: [8, 16],
+  6: [8, 16],
+};
 
 function pngPixels(bytes: Uint8Array): Pixels {
   const header = pngHeader(bytes);
-  const { clean, imageData } = neededChunks(bytes);
-  checkImageData(imageData, header);
-  const decoded = decodePng(clean);
-  const { width, height, depth } = header;
-  if (header.colorType === INDEXED) {
-    return {
-      width,
-      height,
-      channels: 3,
-      max: 255,
-      data: paletteColors(unpacked(decoded.data, header), decoded.palette),
-    };
+  const { width, height, depth, colorType } = header;
+  const { imageData, palette } = neededChunks(bytes);
+  const packed = pngBytes(imageData, header);
+  if (colorType === INDEXED) {
+    const data = paletteColors(unpacked(packed, header), palette);
+    return { width, height, channels: 3, max: 255, data };
   }
-  const max = depth === 16 ? 65535 : 2 ** depth - 1;
-  const data = depth < 8 ? unpacked(decoded.data, header) : (decoded.data as Uint8Array | Uint16Array);
-  return { width, height, channels: CHANNELS[header.colorType] ?? 1, max, data };
+  const channels = CHANNELS[colorType] ?? 1;
+  if (depth === 16) return { width, height, channels, max: 65535, data: wideValues(packed) };
+  return { width, height, channels, max: 2 ** depth - 1, data: unpacked(packed, header) };
 }
 
 function pngHeader(bytes: Uint8Array): PngHeader {
@@ -86,7 +87,7 @@ function pngHeader(bytes: Uint8Array): PngHeader {
   const [depth, colorType, interlaced] = [view.getUint8(24), view.getUint8(25), view.getUint8(28) !== 0];
   if (width === 0 || height === 0) throw new ImageError('is an empty image');
   if (width * height > MAX_PIXELS) throw new ImageError(`is ${width}x${height} pixels, more than 64 million`);
-  if (!Object.hasOwn(CHANNELS, colorType) || ![1, 2, 4, 8, 16].includes(depth)) {
+  if (!(DEPTHS[colorType] ?? []).includes(depth)) {
     throw new ImageError('is a PNG with an unknown kind of pixels');
   }
   if (depth < 8 && interlaced)
@@ -98,22 +99,26 @@ function chunkType(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at + 4, at + 8));
 }
 
-/** The file without chunks that don't change pixels: text, profiles and the like are hostile ground and of no use here. */
-function neededChunks(bytes: Uint8Array): { clean: Uint8Array; imageData: Uint8Array } {
+/** Chunks that change pixels. Text, profiles and the like are hostile ground and of no use here. */
+function neededChunks(bytes: Uint8Array): { imageData: Uint8Array; palette: Uint8Array } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const kept: Uint8Array[] = [bytes.subarray(0, 8)];
   const data: Uint8Array[] = [];
+  let palette = new Uint8Array(0);
   let type = '';
   for (let at = 8; type !== 'IEND'; ) {
     if (at + 12 > bytes.length) throw new ImageError('is a PNG that ends too early');
     const end = at + 12 + view.getUint32(at);
     if (end > bytes.length) throw new ImageError('is a PNG with a length that points outside the file');
     type = chunkType(bytes, at);
-    if (NEEDED_CHUNKS.has(type)) kept.push(bytes.subarray(at, end));
-    if (type === 'IDAT') data.push(bytes.subarray(at + 8, end - 4));
+    const content = bytes.slice(at + 8, end - 4);
+    const needed = ['IHDR', 'PLTE', 'IDAT', 'IEND'].includes(type);
+    if (needed && crc32(bytes.subarray(at + 4, end - 4)) !== view.getUint32(end - 4))
+      throw new ImageError(`is a PNG that is damaged: the check of its ${type} part fails`);
+    if (type === 'PLTE') palette = content;
+    if (type === 'IDAT') data.push(content);
     at = end;
   }
-  return { clean: joined(kept), imageData: joined(data) };
+  return { imageData: joined(data), palette };
 }
 
 function joined(parts: Uint8Array[]): Uint8Array {
@@ -126,43 +131,39 @@ function joined(parts: Uint8Array[]): Uint8Array {
   return out;
 }
 
-/** The decoder takes any amount of data and fills what is missing with zeros; both are refused here. */
-function checkImageData(
+/** Pixels as the file packs them. Data that is longer or shorter than the pixels is refused. */
+function pngBytes(
   imageData: Uint8Array,
   { width, height, depth, colorType, interlaced }: PngHeader,
-): void {
-  const bits = depth * (CHANNELS[colorType] ?? 1);
-  const lineBytes = (pixels: number) => 1 + Math.ceil((bits * pixels) / 8);
-  const PASSES = [
-    [0, 0, 8, 8],
-    [4, 0, 8, 8],
-    [0, 4, 4, 8],
-    [2, 0, 4, 4],
-    [0, 2, 2, 4],
-    [1, 0, 2, 2],
-    [0, 1, 1, 2],
-  ];
-  const passes = interlaced ? PASSES : [[0, 0, 1, 1]];
-  let wanted = 0;
-  for (const [x = 0, y = 0, stepX = 1, stepY = 1] of passes) {
-    const [columns, rows] = [Math.ceil((width - x) / stepX), Math.ceil((height - y) / stepY)];
-    if (columns > 0 && rows > 0) wanted += rows * lineBytes(columns);
-  }
-  let length: number;
+): Uint8Array {
+  const layout: PngLayout = { width, height, bitsPerPixel: depth * (CHANNELS[colorType] ?? 1), interlaced };
+  const wanted = lineBytesOf(layout);
+  let inflated: ReturnType<typeof zlibUpTo>;
   try {
-    length = zlibLength(imageData, wanted);
+    inflated = zlibUpTo(imageData, wanted);
   } catch (error) {
     if (error instanceof InflateError)
       throw new ImageError(`is a PNG that can't be unpacked: ${error.message}`);
     throw error;
   }
-  if (length !== wanted)
-    throw new ImageError(`is a PNG whose pixel data is too ${length < wanted ? 'short' : 'long'}`);
+  if (inflated.length !== wanted)
+    throw new ImageError(`is a PNG whose pixel data is too ${inflated.length < wanted ? 'short' : 'long'}`);
+  const pixels = pixelBytes(inflated.bytes, layout);
+  if (pixels === null) throw new ImageError('is a PNG with lines filtered in an unknown way');
+  return pixels;
+}
+
+/** Two bytes a value, the high one first. */
+function wideValues(packed: Uint8Array): Uint16Array {
+  return Uint16Array.from(
+    { length: packed.length / 2 },
+    (_, i) => (packed[2 * i] ?? 0) * 256 + (packed[2 * i + 1] ?? 0),
+  );
 }
 
 /** One byte a value from packed ones, the leftmost in the high bits; each line starts at a byte. */
-function unpacked(packed: ArrayLike<number>, { width, height, depth }: PngHeader): Uint8Array {
-  if (depth === 8) return Uint8Array.from(packed);
+function unpacked(packed: Uint8Array, { width, height, depth }: PngHeader): Uint8Array {
+  if (depth === 8) return packed;
   const lineBytes = Math.ceil((width * depth) / 8);
   const out = new Uint8Array(width * height);
   for (let y = 0; y < height; ++y) {
@@ -175,12 +176,11 @@ function unpacked(packed: ArrayLike<number>, { width, height, depth }: PngHeader
   return out;
 }
 
-function paletteColors(indices: Uint8Array, palette: number[][] | undefined): Uint8Array {
+function paletteColors(indices: Uint8Array, palette: Uint8Array): Uint8Array {
   const out = new Uint8Array(indices.length * 3);
   indices.forEach((index, i) => {
-    const color = palette?.[index];
-    if (color === undefined) throw new ImageError('is a PNG with a colour that its palette lacks');
-    out.set(color.slice(0, 3), i * 3);
+    if (3 * index + 3 > palette.length) throw new ImageError('is a PNG with a colour that its palette lacks');
+    out.set(palette.subarray(3 * index, 3 * index + 3), i * 3);
   });
   return out;
 }

@@ -51,12 +51,15 @@ export function inflatePrefix(data: Uint8Array, size: number): Uint8Array<ArrayB
   return out.slice(0, filled);
 }
 
-/** How many bytes zlib data gives, counted up to `limit` + 1; nothing is kept. */
-export function zlibLength(data: Uint8Array, limit: number): number {
+/** The first `size` bytes of what zlib data gives, and how many it gives: counted up to `size` + 1, no more is kept. */
+export function zlibUpTo(data: Uint8Array, size: number): { bytes: Uint8Array<ArrayBuffer>; length: number } {
+  const most = Math.min(size, data.length * 1032 + 64);
+  const bytes = new Uint8Array(most);
   let length = 0;
   run(new Unzlib(), data, (chunk) => {
-    length = Math.min(length + chunk.length, limit + 1);
-    return length <= limit;
+    if (length < most) bytes.set(chunk.subarray(0, most - length), length);
+    length = Math.min(length + chunk.length, size + 1);
+    return length <= size;
   });
-  return length;
+  return { bytes, length };
 }
