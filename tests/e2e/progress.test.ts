@@ -130,7 +130,7 @@ for (const way of ['Escape', 'pointer'] as const) {
     expect(known.length).toBeGreaterThan(0);
     expect(known.length).toBeLessThan(rows.length);
     await whenStep(page, 'model', 'done');
-    await page.getByRole('button', { name: 'Rank', exact: true }).click();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await whenStep(page, 'sensitivity', 'done');
     await whenIdle(page);
     const complete = await rankingTable(page);

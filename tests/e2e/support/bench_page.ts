@@ -141,6 +141,16 @@ export async function goTo(page: Page, step: string): Promise<void> {
   await page.waitForSelector(`[data-step="${step}"][aria-current="step"]`);
 }
 
+export type Picture = 'Ranking' | 'Graph' | 'Errors' | 'Ranges' | 'Trade-off';
+
+/** Shows one of the pictures of the Sensitivity step, or its table. */
+export async function show(page: Page, picture: Picture, as?: 'Bars' | 'Picture' | 'Table'): Promise<void> {
+  await goTo(page, 'sensitivity');
+  await page.getByRole('radio', { name: picture, exact: true }).check({ force: true });
+  await whenIdle(page);
+  if (as !== undefined) await page.getByRole('radio', { name: as, exact: true }).check({ force: true });
+}
+
 /** The sentence of the problem that is shown, and the next step after it. */
 export async function problemText(page: Page): Promise<string> {
   return (await page.locator('.problem > p').innerText()).trim();
@@ -150,8 +160,7 @@ export async function problemText(page: Page): Promise<string> {
 export async function rankingTable(
   page: Page,
 ): Promise<{ name: string; role: string; score: string; title: string }[]> {
-  await goTo(page, 'sensitivity');
-  await page.getByRole('radio', { name: 'Table' }).check({ force: true });
+  await show(page, 'Ranking', 'Table');
   return page.locator('.table-box tbody tr[aria-rowindex]').evaluateAll((rows) =>
     rows.map((row) => {
       const cells = Array.from(row.children) as HTMLElement[];

@@ -2,28 +2,16 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { propagate } from '../actions/propagate';
-import { columnsSvg } from '../exports/columns_file';
 import type { PropagationRow } from '../package';
 import type { Item } from '../pictures/columns_layout';
-import {
-  encodings,
-  encodingsKey,
-  job,
-  planFresh,
-  presentation,
-  propagation,
-  selected,
-  workKey,
-} from '../state/store';
+import { encodings, encodingsKey, job, planFresh, propagation, selected, workKey } from '../state/store';
 import { counted, decibelFigure, printable, significant } from '../text/format';
 import { Choice } from './choice';
-import { ColumnsBox } from './columns_box';
-import { type Column, DataTable } from './data_table';
-import { modelStem, TableExports } from './exports';
-import { PictureOrTable } from './picture_or_table';
+import { ColumnsPart } from './columns_part';
+import type { Column } from './data_table';
 
 type Error = 'sqnr' | 'psnr' | 'mse';
-type Row = PropagationRow & { at: number };
+type Row = PropagationRow & { at: number; key: string };
 
 const kErrors: readonly (readonly [Error, string])[] = [
   ['sqnr', 'SQNR, dB'],
@@ -79,72 +67,40 @@ const kColumns: readonly Column<Row>[] = [
   figures('mse', 'MSE'),
 ];
 
-function itemsOf(rows: readonly Row[]): Item[] {
-  const unit = error.value === 'mse' ? '' : ' dB';
-  return rows.map((row) => {
-    const value = row[error.value];
-    const known = value !== null && Number.isFinite(value) ? value : null;
-    const title = `${printable(row.tensor)}, ${printable(row.op, 40)}: ${value ?? 'no number'}${value === null ? '' : unit}`;
-    return { key: row.tensor, low: known, high: known, solid: true, title };
-  });
+function itemOf(row: Row): Item {
+  const value = row[error.value];
+  const known = value !== null && Number.isFinite(value) ? value : null;
+  const unit = value === null || error.value === 'mse' ? '' : ' dB';
+  const title = `${printable(row.tensor)}, ${printable(row.op, 40)}: ${value ?? 'no number'}${unit}`;
+  return { key: row.key, low: known, high: known, solid: true, title };
 }
 
 function Made({ rows }: { rows: readonly Row[] }): VNode {
-  const items = itemsOf(rows);
-  const spread = error.value === 'mse' ? 'powers' : 'even';
   const name = kErrors.find(([key]) => key === error.value)?.[1] ?? '';
-  const title = `${name} of every tensor, float against quantized`;
-  const description = `${counted(rows.length, 'tensor')} in the order of the graph.`;
-  const select = (tensor: string): void => {
-    selected.value = tensor;
-  };
+  const worse = error.value === 'mse' ? 'higher' : 'lower';
   return (
-    <>
-      <div class="filters">
-        <PictureOrTable />
-        <Choice
-          label="Error"
-          value={error.value}
-          all={kErrors}
-          onChoose={(value) => {
-            error.value = value;
-          }}
-        />
-        <TableExports
-          what="errors"
-          columns={kColumns}
-          rows={rows}
-          svg={() =>
-            columnsSvg(items, spread, true, { title: `${title}: ${printable(modelStem())}`, description })
-          }
-        />
-      </div>
-      {presentation.value === 'bars' ? (
-        <>
-          <p class="caption">
-            {title}; {error.value === 'mse' ? 'higher' : 'lower'} is more loss. {description}
-          </p>
-          <ColumnsBox
-            label={title}
-            chosen={selected.value}
-            onChoose={select}
-            joined
-            {...{ description, items, spread }}
-          />
-        </>
-      ) : (
-        <DataTable
-          label="Errors as a table"
-          caption={`${title}. ${description}`}
-          columns={kColumns}
-          items={rows}
-          minWidth="58rem"
-          keyOf={(row) => row.tensor}
-          selectedKey={selected.value}
-          onSelect={select}
-        />
-      )}
-    </>
+    <ColumnsPart
+      {...{ rows, itemOf }}
+      columns={kColumns}
+      spread={error.value === 'mse' ? 'powers' : 'even'}
+      joined
+      title={`${name} of ${counted(rows.length, 'tensor')}, float against quantized`}
+      note={`${worse} is more loss`}
+      what="errors"
+      chosen={selected.value}
+      onChoose={(tensor) => {
+        selected.value = tensor;
+      }}
+    >
+      <Choice
+        label="Error"
+        value={error.value}
+        all={kErrors}
+        onChoose={(value) => {
+          error.value = value;
+        }}
+      />
+    </ColumnsPart>
   );
 }
 
@@ -166,7 +122,7 @@ export function ErrorsView(): VNode {
           </span>
         </p>
       )}
-      {made !== null && <Made rows={made.value.map((row, at) => ({ ...row, at }))} />}
+      {made !== null && <Made rows={made.value.map((row, at) => ({ ...row, at, key: row.tensor }))} />}
     </>
   );
 }

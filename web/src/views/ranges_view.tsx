@@ -1,16 +1,13 @@
 // The range of every quantized tensor, and of every channel of one of them.
 import { computed, signal } from '@preact/signals';
-import type { ComponentChildren, VNode } from 'preact';
-import { columnsSvg } from '../exports/columns_file';
+import type { VNode } from 'preact';
 import type { Encoding } from '../package';
-import type { Item, Spread } from '../pictures/columns_layout';
-import { encodings, presentation, rowSites, selected, states } from '../state/store';
+import type { Item } from '../pictures/columns_layout';
+import { encodings, rowSites, selected, states } from '../state/store';
 import { counted, printable, significant } from '../text/format';
 import { Choice } from './choice';
-import { ColumnsBox } from './columns_box';
-import { type Column, DataTable } from './data_table';
-import { modelStem, TableExports } from './exports';
-import { PictureOrTable } from './picture_or_table';
+import { ColumnsPart } from './columns_part';
+import type { Column } from './data_table';
 
 interface Row {
   key: string;
@@ -122,55 +119,21 @@ function itemOf(row: Row): Item {
   };
 }
 
-interface ShownProps {
-  rows: readonly Row[];
-  columns: readonly Column<Row>[];
-  title: string;
-  what: string;
-  chosen: string | null;
-  onChoose: (key: string) => void;
-  children: ComponentChildren;
-}
-
-function Shown({ rows, columns, title, what, chosen, onChoose, children }: ShownProps): VNode {
-  const items = rows.map(itemOf);
-  const spread: Spread = even.value ? 'even' : 'both signs';
-  const words = { title: `${title}: ${printable(modelStem())}`, description: title };
+/** What both kinds of rows have in common. */
+function Shown(
+  props: Pick<
+    Parameters<typeof ColumnsPart<Row>>[0],
+    'rows' | 'columns' | 'title' | 'what' | 'chosen' | 'onChoose' | 'children'
+  >,
+): VNode {
   return (
-    <>
-      <div class="filters">
-        <PictureOrTable />
-        {children}
-        <TableExports
-          what={what}
-          columns={columns}
-          rows={rows}
-          svg={() => columnsSvg(items, spread, false, words)}
-        />
-      </div>
-      {presentation.value === 'bars' ? (
-        <>
-          <p class="caption">{title}; solid is a weight, dotted an activation.</p>
-          <ColumnsBox
-            label={title}
-            description="A column from the least to the greatest value that its codes reach."
-            joined={false}
-            {...{ items, spread, chosen, onChoose }}
-          />
-        </>
-      ) : (
-        <DataTable
-          label="Ranges as a table"
-          caption={title}
-          columns={columns}
-          items={rows}
-          minWidth="52rem"
-          keyOf={(row) => row.key}
-          selectedKey={chosen}
-          onSelect={onChoose}
-        />
-      )}
-    </>
+    <ColumnsPart
+      {...props}
+      itemOf={itemOf}
+      spread={even.value ? 'even' : 'both signs'}
+      joined={false}
+      note="solid is a weight, dotted an activation"
+    />
   );
 }
 

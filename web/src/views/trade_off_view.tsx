@@ -30,6 +30,8 @@ const kUnits: readonly (readonly [Unit, string])[] = [
   ['operations', 'bit operations'],
 ];
 const unit = signal<Unit>('bytes');
+/** The table has what no other model beats, or all that was measured. */
+const beaten = signal(false);
 
 type Row = ParetoPoint & { at: number };
 
@@ -191,6 +193,18 @@ function Found({ rows, complete }: { rows: readonly Row[]; complete: boolean }):
             unit.value = value;
           }}
         />
+        {presentation.value === 'table' && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={beaten.value}
+              onChange={({ currentTarget }) => {
+                beaten.value = currentTarget.checked;
+              }}
+            />{' '}
+            Beaten ones too
+          </label>
+        )}
         <TableExports what="trade_off" columns={kColumns} rows={rows} svg={() => svgOf(points)} />
       </div>
       {presentation.value === 'bars' ? (
@@ -200,7 +214,7 @@ function Found({ rows, complete }: { rows: readonly Row[]; complete: boolean }):
           label="Models as a table"
           caption={`${counted(rows.length, 'model')}, in the order in which they were measured${complete ? '' : '; stopped early'}`}
           columns={kColumns}
-          items={rows}
+          items={beaten.value ? rows : rows.filter(({ front }) => front)}
           minWidth="50rem"
           keyOf={(row) => String(row.at)}
           selectedKey={chosenPoint.value === null ? null : String(chosenPoint.value)}
