@@ -160,8 +160,15 @@ class SweepJob final : public Job {
     for (const std::string& tensor : groups_[place].sites) on.push_back(sites_.at(tensor));
     if (!disabling_) return simulated(model.value(), on);
     std::vector<const Site*> others = quantized_sites({});
-    std::erase_if(others,
-                  [&](const Site* site) { return std::find(on.begin(), on.end(), site) != on.end(); });
+    const auto off = [&](const std::string& tensor) {
+      const auto& sites = groups_[place].sites;
+      return std::find(sites.begin(), sites.end(), tensor) != sites.end();
+    };
+    // A bias is int32 at the product of two scales: without one of them it is float.
+    std::erase_if(others, [&](const Site* site) {
+      return off(site->tensor) ||
+             (site->bias_of && (off(site->bias_of->activation) || off(site->bias_of->weight)));
+    });
     return simulated(model.value(), others);
   }
 

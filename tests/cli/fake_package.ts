@@ -178,6 +178,7 @@ function fakeModel(fake: Fake): Model {
           return results(ROWS, samples);
         },
         partial: async () => results(ROWS.slice(0, fake.stopAfter), samples, true),
+        costs: () => ({ sessions: 0, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 }),
         [Symbol.asyncIterator]: async function* () {
           yield* ROWS;
         },

@@ -67,10 +67,7 @@ describe('sensitivity', () => {
     [['--shard', '0/4'], "--shard can't be 0/4. Write i/n: part i of n, i from 1, for example 2/8."],
     [['--shard', '5/4'], "--shard can't be 5/4. Write i/n: part i of n, i from 1, for example 2/8."],
     [['--shard', '1'], "--shard can't be 1. Write i/n: part i of n, i from 1, for example 2/8."],
-    [
-      ['--metric', 'ssim'],
-      "--metric can't be ssim. Use psnr, topk-psnr, sqnr, cosine, mse, kl or top1.",
-    ],
+    [['--metric', 'ssim'], "--metric can't be ssim. Use psnr, topk-psnr, sqnr, cosine, mse, kl or top1."],
     [
       ['--by', 'node'],
       "--by can't be node. Use quantizer, operator, layer, op_name, or re: and a regular expression.",

@@ -58,13 +58,15 @@ describe('the graph', () => {
     expect(convs.length).toBeGreaterThan(10);
     for (const { node, weight } of convs) expect([...scores.values()], node).toContain(weight);
     // Squares in the order of the graph; the area of one is what its weights cost.
-    const squares = await page.locator('.graph [data-box]', { hasText: /Conv/ }).evaluateAll((boxes) =>
-      boxes.map((box) => {
-        const marks = [...box.querySelectorAll('rect')].filter(
-          (rect) => rect.getAttribute('width') === rect.getAttribute('height'),
-        );
-        return Math.max(0, ...marks.map((rect) => Number(rect.getAttribute('width'))));
-      }),
+    const squares = await page.locator('.graph [data-box]').evaluateAll((boxes) =>
+      boxes
+        .filter((box) => box.querySelector('text')?.textContent === 'Conv')
+        .map((box) => {
+          const marks = [...box.querySelectorAll('rect')].filter(
+            (rect) => rect.getAttribute('width') === rect.getAttribute('height'),
+          );
+          return Math.max(0, ...marks.map((rect) => Number(rect.getAttribute('width'))));
+        }),
     );
     expect(squares).toHaveLength(convs.length);
     const byScore = convs
@@ -79,7 +81,7 @@ describe('the graph', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
     const strip = page.locator('.strip p');
-    expect(await strip.innerText()).toMatch(/^Conv .+ weight .+ dB .+ through Q\/DQ: /);
+    expect(await strip.innerText()).toMatch(/^Conv .+ weight .+\sdB .+ through Q\/DQ: /);
     expect(await page.locator('[role="status"]').innerText()).toContain('through Q/DQ');
     expect(await page.locator('.inspector h2').innerText()).not.toBe('');
     await page.locator('.graph [data-box]', { hasText: 'LeakyRelu' }).first().hover();
@@ -97,7 +99,7 @@ describe('the graph', () => {
     await show(page, 'Graph', 'Picture');
     const boxes = page.locator('.graph [data-box]');
     const all = await boxes.count();
-    await page.getByRole('button', { name: 'Fold all blocks' }).click();
+    await page.getByRole('button', { name: 'Fold all blocks', exact: true }).click();
     await whenIdle(page);
     const folded = await boxes.count();
     expect(folded).toBeLessThan(all);

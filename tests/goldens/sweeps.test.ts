@@ -9,6 +9,7 @@ import {
   type Plan,
   type SampleSet,
   type SensitivityOptions,
+  type Site,
 } from '../../bindings/js/src/index.js';
 import { bruteForce, only, singles, startRuntime } from '../unit/brute_force.js';
 import { ALL_MODELS, bytesOf, REAL_MODELS, withModel } from './golden_data.js';
@@ -65,6 +66,15 @@ async function againstBruteForce(
   return { largest, rows: rows.length };
 }
 
+/** All but these, and but the biases at their scales, which are float then. */
+function besides(all: Site[], sites: readonly string[]): Set<string> {
+  const left = all.filter(({ tensor, bias_of: operands }) => {
+    const read = operands === undefined ? [tensor] : [tensor, operands.activation, operands.weight];
+    return !read.some((name) => sites.includes(name));
+  });
+  return new Set(left.map((site) => site.tensor));
+}
+
 describe('the small graphs', () => {
   it('each quantizer alone, and all but one node, score as the slow way says', async () => {
     const alone: Compared = { largest: 0, rows: 0 };
@@ -80,14 +90,9 @@ describe('the small graphs', () => {
         if (singles(plan).size === 0) return;
         const file = bytesOf(golden);
         add(alone, await againstBruteForce(model, file, plan, samples, {}, () => singles(plan)));
-        const all = plan.sites.filter((site) => site.quantized).map((site) => site.tensor);
+        const all = plan.sites.filter((site) => site.quantized);
         const others = (groups: Map<string, string[]>) =>
-          new Map(
-            [...groups].map(([key, sites]) => [
-              key,
-              only(plan, new Set(all.filter((tensor) => !sites.includes(tensor)))),
-            ]),
-          );
+          new Map([...groups].map(([key, sites]) => [key, only(plan, besides(all, sites))]));
         const disabling = { by: 'layer', sweep: 'disable' } as const;
         add(without, await againstBruteForce(model, file, plan, samples, disabling, others));
         graphs++;

@@ -119,7 +119,7 @@ it('a saved model runs, and what it gives lies on the grid of its last quantizer
     const sample = await samples.load(1);
     const { Z } = await opened.run(sample, { outputs: ['Z'] });
     await opened.close();
-    const { scale } = encodings.encodings['Z']!;
+    const { scale } = encodings.encodings.Z!;
     expect(Z!.data).toHaveLength(2);
     for (const value of Z!.data as Float32Array) {
       const code = value / scale[0]!;
@@ -141,7 +141,7 @@ it('takes an AIMET configuration, and says where it is wrong', async () => {
   };
   const plan = await model.plan({ target: 'aimet', config });
   expect(plan.sites.filter((site) => site.quantized).map((site) => site.tensor)).toEqual(['W', 'Z']);
-  expect(plan.options['config']).toEqual(config);
+  expect(plan.options.config).toEqual(config);
   expect(plan.warnings.map(({ code, where }) => [code, where])).toEqual([
     ['config_key_unknown', '$.hardware'],
   ]);

@@ -211,9 +211,7 @@ describe('law 6: transferred buffers are empty afterwards', () => {
 
   it('a request that cannot be cloned is rejected, not thrown or lost', async () => {
     const { connection } = connected();
-    const error = await rejection(
-      connection.call('rank', { results: (() => {}) as never }),
-    );
+    const error = await rejection(connection.call('rank', { results: (() => {}) as never }));
     expect(error.code).toBe('internal');
     expect(connection.load).toBe(0);
   });

@@ -108,6 +108,8 @@ export interface Site {
   fixed_range?: [min: number, max: number];
   /** The model's output of this name comes out of the DequantizeLinear. */
   serves_output?: true;
+  /** Of a bias: the two sites whose scales multiply to its own. */
+  bias_of?: { activation: string; weight: string };
   /** Scales by AIMET's formula; how they deviate from its default, and rounding half up. Target `aimet`. */
   aimet?: { strict_symmetric?: true; unsigned_symmetric?: true; half_up?: true };
   rule: string;

@@ -56,7 +56,7 @@ export function choose(box: Box): void {
 /** The box that a key leads to: along the lines up and down, in the order of the graph left and right. */
 function nextBox({ folded: { boxes, links } }: LaidOut, key: string): number | null {
   const now = boxes.findIndex(({ id }) => id === chosenBox.value);
-  if (now < 0) return boxes.length > 0 ? 0 : null;
+  if (now < 0 && key !== 'End') return boxes.length > 0 ? 0 : null;
   switch (key) {
     case 'ArrowDown':
       return links.find(({ from }) => from === now)?.to ?? null;

@@ -21,7 +21,7 @@ const kMostFit = 1.1;
 export const kFarScale = 0.5;
 const kMargin = 12;
 /** What is drawn around the part in sight, as a share of it. */
-const kAround = 0.6;
+const kAround = 0.3;
 const kDragDistance = 4;
 
 export interface Drawn {

@@ -1,13 +1,7 @@
 // The handlers that score: outputs that are kept, variants compared with them, and cuts tried.
 import { cancelled } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
-import {
-  type MetricChoice,
-  type Reference,
-  type SampleRef,
-  type SessionRequest,
-  TERMS,
-} from '../shared/protocol.js';
+import { type MetricChoice, type SampleRef, type SessionRequest, TERMS } from '../shared/protocol.js';
 import type { Progress, RunCosts, SampleTensor } from '../types.js';
 import { type Core, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
