@@ -21,7 +21,7 @@ export function modelHandlers(coreOf: () => Core): Handlers {
   const jobs = new Table<CoreJob>('job');
   return {
     ...openHandlers(coreOf, models),
-    ...planHandlers(coreOf, models),
+    ...planHandlers(models),
     ...sweepHandlers(coreOf, models, jobs),
     ...quantizeHandlers(coreOf, models, jobs),
     ...resultHandlers(coreOf),
@@ -61,7 +61,7 @@ function openHandlers(coreOf: () => Core, models: Table<CoreModel>): Handlers {
   };
 }
 
-function planHandlers(coreOf: () => Core, models: Table<CoreModel>): Handlers {
+function planHandlers(models: Table<CoreModel>): Handlers {
   return {
     inspect: ({ model, file }) =>
       JSON.parse(unwrap(models.get(model).inspect(file.name, file.sha256))) as ModelSummary,
