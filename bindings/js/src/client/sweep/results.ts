@@ -57,8 +57,9 @@ export async function resultsOf(core: Connection, run: Measured): Promise<Sensit
     ...((shard !== undefined || run.partial) && {
       order: complete.map((row) => row.order),
       groups: started?.groups.length ?? 0,
-      unsaturated: started?.unsaturated ?? [],
     }),
+    // The core warns with it, and writes it only into shards, where no one knows yet.
+    unsaturated: started?.unsaturated ?? [],
     ...(shard !== undefined && { shard }),
     ...(run.partial && { partial: true }),
     skipped: [
