@@ -84,7 +84,6 @@ EMSCRIPTEN_BINDINGS(halftone) {
   emscripten::function("metricTerms", &metric_terms_of);
   emscripten::function("metricScore", &metric_score_of);
   emscripten::function("jackknife", &jackknife);
-  emscripten::function("studentT", &student);
   emscripten::function("rankResults", &rank_results);
   emscripten::function("mergeResults", &merge_results_of);
   emscripten::function("compareResults", &compare_results_of);

@@ -72,8 +72,4 @@ val jackknife(double score, const val& left_out) {
       [&] { return success(interval_to_js(jackknife_interval(score, doubles_from_js(left_out)))); });
 }
 
-double student(double confidence, double degrees) {
-  return student_t(confidence, static_cast<std::size_t>(degrees));
-}
-
 }  // namespace halftone::wasm

@@ -15,7 +15,5 @@ emscripten::val metric_terms_of(const std::string& metric, int k, const emscript
 emscripten::val metric_score_of(const std::string& metric, int k, const emscripten::val& terms, int tensors);
 // [low, high] or null, from a score and a Float64Array of the scores with one sample left out.
 emscripten::val jackknife(double score, const emscripten::val& left_out);
-// Student's t, see student_t(); a plain number.
-double student(double confidence, double degrees);
 
 }  // namespace halftone::wasm

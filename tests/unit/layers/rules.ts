@@ -152,7 +152,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 
 /** Vocabulary, not behaviour: every folder may name these. */
-const TYPES = ['bindings/js/src/types', 'bindings/js/src/client/engine_types'];
+const TYPES = [
+  'bindings/js/src/types',
+  'bindings/js/src/sensitivity_types',
+  'bindings/js/src/client/engine_types',
+];
 
 export function judgeImport(use: Use): Verdict {
   const inPackage = use.file.startsWith('bindings/js/');

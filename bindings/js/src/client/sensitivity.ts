@@ -5,7 +5,7 @@
 // neither the number of workers nor blocks nor cuts change a number.
 import { cancelled, HalftoneError } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
-import type { SweepGroup, SweepInfo, SweepModel } from '../shared/protocol.js';
+import type { SweepInfo, SweepModel } from '../shared/protocol.js';
 import type {
   Encodings,
   Plan,
@@ -278,15 +278,13 @@ class Sweep {
   /** A score with the samples so far of a task that is running; left out if an older one isn't answered yet. */
   private async refine(core: Connection, row: Row, samples: number[], terms: Float64Array): Promise<void> {
     const { onRow } = this.options;
-    if (onRow === undefined || this.refining) return;
+    if (onRow === undefined || this.refining || row.samples > 0) return;
     this.refining = true;
     try {
-      const known = row.samples;
       const now = new Row(row.group, row.order, undefined);
-      if (known > 0) return;
       now.add(samples, terms);
       const [result] = await scoresOf(core, this.scoring, [now.values()], this.started!.scored.length);
-      if (row.samples === known) onRow(row.public(result, samples.length));
+      if (row.samples === 0) onRow(row.public(result, samples.length));
     } catch {
       // The run itself hears of what is wrong.
     } finally {
@@ -344,5 +342,3 @@ class Sweep {
 }
 
 const DEFAULT_CONFIDENCE = 0.95;
-
-export type { SweepGroup };

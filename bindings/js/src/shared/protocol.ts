@@ -134,8 +134,6 @@ export interface Operations {
   'metric.scores': { in: { metric: MetricChoice; rows: Float64Array[]; tensors: number }; out: RowScore[] };
   /** 95 %, of a score made elsewhere, from the scores without each of its samples. */
   'metric.interval': { in: { score: number; leftOut: number[] }; out: [number, number] | null };
-  /** t such that |T| < t with this probability. */
-  'metric.student': { in: { confidence: number; degrees: number }; out: number };
   graph: { in: { model: number }; out: ModelGraph };
   /** The tensors whose shapes a cost wants from a sample. */
   'cost.shapes': { in: { model: number }; out: string[] };

@@ -119,7 +119,6 @@ export interface Core {
   /** Of terms [sample][tensor][TERMS]: the score of the worst tensor, and its interval. */
   metricScore(metric: string, k: number, terms: Float64Array, tensors: number): CoreResult<RowScore>;
   jackknife(score: number, leftOut: Float64Array): CoreResult<[number, number] | null>;
-  studentT(confidence: number, degrees: number): number;
   mergeResults(texts: string[]): CoreResult<string>;
   /** As text, as all results. */
   compareResults(before: string, after: string): CoreResult<string>;
@@ -146,7 +145,6 @@ export const CORE_FUNCTIONS: readonly (keyof Core)[] = [
   'metricTerms',
   'metricScore',
   'jackknife',
-  'studentT',
   'mergeResults',
   'compareResults',
   'rankResults',

@@ -153,7 +153,6 @@ function resultHandlers(coreOf: () => Core): Handlers {
     'metric.scores': ({ metric, rows, tensors }) =>
       rows.map((terms) => unwrap(coreOf().metricScore(metric.name, metric.k, terms, tensors))),
     'metric.interval': ({ score, leftOut }) => unwrap(coreOf().jackknife(score, Float64Array.from(leftOut))),
-    'metric.student': ({ confidence, degrees }) => coreOf().studentT(confidence, degrees),
     rank: ({ results }) => {
       const ranked = JSON.parse(unwrap(coreOf().rankResults(JSON.stringify(results)))) as SensitivityResults;
       if (ranked.ranking.length !== results.ranking.length)
