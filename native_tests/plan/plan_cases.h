@@ -26,12 +26,21 @@ inline const Site& site_of(const Plan& plan, std::string_view tensor) {
   return *site;
 }
 
+// Of a plan that ends with the expression: by value.
+inline Site site_of(Plan&& plan, std::string_view tensor) {
+  return site_of(static_cast<const Plan&>(plan), tensor);
+}
+
 inline const InputDecision& input_of(const Plan& plan, std::string_view node, std::int32_t input) {
   for (const InputDecision& decision : plan.inputs) {
     if (decision.node == node && decision.input == input) return decision;
   }
   FAIL("no decision for input " << input << " of " << node);
   return plan.inputs.front();
+}
+
+inline InputDecision input_of(Plan&& plan, std::string_view node, std::int32_t input) {
+  return input_of(static_cast<const Plan&>(plan), node, input);
 }
 
 inline std::vector<std::string> tensors_of(const Plan& plan) {
