@@ -34,6 +34,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'number_format.h': 'numeric',
   'quant_grid.h': 'numeric',
   'quant_params.h': 'numeric',
+  'small_floats.h': 'numeric',
   'statistics.h': 'numeric',
   'editor.h': 'model',
   'graph.h': 'model',
