@@ -16,6 +16,7 @@
 #include "results.h"
 #include "scoring.h"
 #include "sweep_job.h"
+#include "switching.h"
 
 namespace {
 
@@ -61,6 +62,7 @@ EMSCRIPTEN_BINDINGS(halftone) {
   emscripten::class_<Job>("Job")
       .smart_ptr<std::shared_ptr<Job>>("JobPointer")
       .function("skeleton", &Job::skeleton)
+      .function("switched", &Job::switched)
       .function("feed", &Job::feed)
       .function("read", &Job::read)
       .function("result", &Job::result);
@@ -81,6 +83,7 @@ EMSCRIPTEN_BINDINGS(halftone) {
   emscripten::function("shapesForCost", &shapes_for_cost_of);
   emscripten::function("modelCost", &cost_of);
   emscripten::function("flipRows", &flip_rows_of);
+  emscripten::function("switchOn", &switch_on_values);
   emscripten::function("metricTerms", &metric_terms_of);
   emscripten::function("metricScore", &metric_score_of);
   emscripten::function("jackknife", &jackknife);

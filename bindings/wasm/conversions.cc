@@ -106,6 +106,12 @@ val bytes_to_js(std::span<const std::uint8_t> bytes) {
   return copy;
 }
 
+val floats_to_js(std::span<const float> values) {
+  val copy = val::global("Float32Array").new_(static_cast<double>(values.size()));
+  copy.call<void>("set", val(emscripten::typed_memory_view(values.size(), values.data())));
+  return copy;
+}
+
 val pieces_to_js(const std::vector<std::span<const std::uint8_t>>& pieces, std::uint64_t offset,
                  std::uint64_t length) {
   val copy = val::global("Uint8Array").new_(static_cast<double>(length));

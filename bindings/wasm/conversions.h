@@ -46,6 +46,8 @@ val guarded(const Work& work) {
 
 // A new Uint8Array with these bytes.
 val bytes_to_js(std::span<const std::uint8_t> bytes);
+// A new Float32Array with these values.
+val floats_to_js(std::span<const float> values);
 // Concatenated pieces, from `offset`, at most `length` bytes, as a new Uint8Array.
 val pieces_to_js(const std::vector<std::span<const std::uint8_t>>& pieces, std::uint64_t offset,
                  std::uint64_t length);

@@ -1,8 +1,10 @@
 #include "sweep_job.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "halftone/sensitivity.h"
 #include "halftone/subgraph.h"
 #include "halftone/sweep_cuts.h"
+#include "halftone/switched_part.h"
 #include "planned_model.h"
 
 namespace halftone::wasm {
@@ -29,6 +32,26 @@ ModelPointer raised_once(const ModelPointer& model, const Plan& plan) {
   if (model->graph().opset() >= plan.opset_needed) return model;
   Result<ModelPointer> raised = model->with_opset(plan.opset_needed);
   return raised.ok() && check_plan(*raised.value(), plan).ok() ? raised.value() : model;
+}
+
+val switches_to_js(const SwitchedPart& part) {
+  constexpr std::array<const char*, 3> kKinds = {"input", "addend", "values"};
+  val list = val::array();
+  for (const std::optional<SiteSwitch>& one : part.switches) {
+    if (!one) continue;
+    val dims = val::array();
+    for (const std::int64_t size : one->dims) dims.call<void>("push", static_cast<double>(size));
+    val entry = val::object();
+    entry.set("tensor", one->tensor);
+    entry.set("kind", kKinds[static_cast<std::size_t>(one->kind)]);
+    entry.set("feed", one->feed);
+    entry.set("rank", static_cast<double>(one->rank));
+    entry.set("dims", dims);
+    entry.set("off", floats_to_js(one->off));
+    entry.set("on", floats_to_js(one->on));
+    list.call<void>("push", entry);
+  }
+  return list;
 }
 
 // A cut costs a session and a run of each sample before it saves anything.
@@ -80,6 +103,16 @@ class SweepJob final : public Job {
     return list;
   }
 
+  // By group: whether its sites can be switched together.
+  [[nodiscard]] val switchable_groups() const {
+    val list = val::array();
+    for (const QuantizerGroup& group : groups_) {
+      const std::vector<const Site*> sites = sites_of(group);
+      list.call<void>("push", !disabling_ && !sites.empty() && cuts_.independent(base_->graph(), sites));
+    }
+    return list;
+  }
+
   // What propagation compares: activations of the plan that a node makes.
   [[nodiscard]] val activations() const {
     val list = val::array();
@@ -95,6 +128,29 @@ class SweepJob final : public Job {
     return list;
   }
 
+  val switched(int cut, const val& groups) override {
+    return guarded([&] {
+      const Result<ModelPointer> part = behind(cut);
+      if (!part.ok()) return failure(part.error());
+      std::vector<const Site*> sites;
+      std::unordered_set<std::string_view> known;
+      const std::size_t count = groups["length"].as<std::size_t>();
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto place = groups[i].as<std::size_t>();
+        if (place >= groups_.size()) return failure(no_such("group"));
+        for (const Site* site : sites_of(groups_[place])) {
+          if (known.insert(site->tensor).second) sites.push_back(site);
+        }
+      }
+      const Result<SwitchedPart> made = switched_part(part.value(), sites, planned_.encodings);
+      if (!made.ok()) return failure(made.error());
+      Result<val> written = skeleton_to_js(made.value().model);
+      if (!written.ok()) return failure(written.error());
+      written.value().set("switches", switches_to_js(made.value()));
+      return success(written.value());
+    });
+  }
+
   val skeleton(const std::string& kind, int index, int cut) override {
     return guarded([&] {
       const Result<ModelPointer> model = make(kind, index, cut);
@@ -105,6 +161,12 @@ class SweepJob final : public Job {
   }
 
  private:
+  [[nodiscard]] std::vector<const Site*> sites_of(const QuantizerGroup& group) const {
+    std::vector<const Site*> sites;
+    for (const std::string& tensor : group.sites) sites.push_back(sites_.at(tensor));
+    return sites;
+  }
+
   Result<ModelPointer> make(std::string_view kind, int index, int cut) {
     if (kind == "float") return base_;
     if (kind == "base") return on_base(behind(cut));
@@ -156,9 +218,7 @@ class SweepJob final : public Job {
     if (index < 0 || place >= groups_.size()) return no_such("group");
     const Result<ModelPointer> model = behind(cut);
     if (!model.ok()) return model;
-    std::vector<const Site*> on;
-    for (const std::string& tensor : groups_[place].sites) on.push_back(sites_.at(tensor));
-    if (!disabling_) return simulated(model.value(), on);
+    if (!disabling_) return simulated(model.value(), sites_of(groups_[place]));
     std::vector<const Site*> others = quantized_sites({});
     const auto off = [&](const std::string& tensor) {
       const auto& sites = groups_[place].sites;
@@ -324,6 +384,7 @@ val create_sweep(const std::shared_ptr<ModelHandle>& handle, const std::string& 
     answer.set("groups", sweep->groups());
     answer.set("cuts", sweep->cuts());
     answer.set("cutOf", sweep->cut_of_groups());
+    answer.set("switchable", sweep->switchable_groups());
     answer.set("job", val(std::shared_ptr<Job>(sweep)));
     return success(answer);
   });

@@ -103,7 +103,7 @@ class EditApplication {
   [[nodiscard]] Result<void> check_ids() const {
     for (const auto& [use, tensor] : record_.redirected) {
       const bool known = has_node(use.node) && use.input >= 0 &&
-                         static_cast<std::size_t>(use.input) < graph_.node(use.node).inputs.size();
+                         static_cast<std::size_t>(use.input) <= graph_.node(use.node).inputs.size();
       if (!known) return bad_edit("redirects an input that doesn't exist");
     }
     for (const EditRecord::Rename& rename : record_.renamed) {
@@ -128,8 +128,13 @@ class EditApplication {
   }
 
   void change_nodes() {
-    for (auto& [use, tensor] : record_.redirected)
-      proto().mutable_node(use.node)->set_input(use.input, tensor);
+    for (auto& [use, tensor] : record_.redirected) {
+      onnx::NodeProto& node = *proto().mutable_node(use.node);
+      if (use.input == node.input_size())
+        node.add_input(tensor);
+      else
+        node.set_input(use.input, tensor);
+    }
     for (const EditRecord::Rename& rename : record_.renamed) {
       const TensorId id = graph_.node(rename.node).outputs[static_cast<std::size_t>(rename.output)];
       if (id != kNone) derivation_.renamed[rename.tensor] = id;

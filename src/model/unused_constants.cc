@@ -17,7 +17,9 @@ class ReaderCount {
     std::unordered_map<std::int64_t, const std::string*> redirected;
     for (const auto& [use, tensor] : record.redirected) redirected[key(use)] = &tensor;
     for (const auto& [use_key, tensor] : redirected) {
-      take(graph.node(node_of(use_key)).inputs[input_of(use_key)]);
+      // An input that the edit adds behind the last reads nothing yet.
+      const auto& inputs = graph.node(node_of(use_key)).inputs;
+      if (input_of(use_key) < inputs.size()) take(inputs[input_of(use_key)]);
       if (!record.removed.contains(node_of(use_key))) give(*tensor);
     }
     for (const NodeId node : record.removed) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "halftone/model.h"
 #include "halftone/plan.h"
@@ -18,5 +20,9 @@ Result<std::shared_ptr<const Model>> raised_to(const std::shared_ptr<const Model
 // that the tensor has there read it; the conversion of an opset may have put others in place of those that
 // the plan names (Softmax before 13 becomes several nodes). Sites of other targets are as they are.
 Site site_in(const Graph& graph, Site site);
+
+// The sites with what this graph, which may be a part of theirs, has of their readers; those of which it has
+// nothing are left out.
+std::vector<Site> sites_in(const Graph& graph, std::span<const Site* const> sites);
 
 }  // namespace halftone

@@ -205,16 +205,33 @@ SweepCuts::SweepCuts(const Graph& graph, std::span<const std::string> scored, st
   cuts_ = CutSearch(graph, scored, position_).choose(most);
 }
 
+std::int32_t SweepCuts::first_reader(const GraphTensor& tensor) const {
+  std::int32_t first = tensor.read_by_subgraph ? first_body_ : kNowhere;
+  for (const Use use : tensor.consumers) first = std::min(first, position_[index_of(use.node)]);
+  return first;
+}
+
 std::int32_t SweepCuts::cut_for(const Graph& graph, const Site& site) const {
   const TensorId id = graph.find_tensor(site.tensor);
-  if (id == kNone) return kNone;
-  const GraphTensor& tensor = graph.tensor(id);
-  std::int32_t first_reader = tensor.read_by_subgraph ? first_body_ : kNowhere;
-  for (const Use use : tensor.consumers) first_reader = std::min(first_reader, position_[index_of(use.node)]);
+  const std::int32_t reader = id == kNone ? kNowhere : first_reader(graph.tensor(id));
+  if (reader == kNowhere) return kNone;
   std::int32_t found = kNone;
-  for (std::size_t i = 0; i < cuts_.size() && cuts_[i].place <= first_reader; ++i)
+  for (std::size_t i = 0; i < cuts_.size() && cuts_[i].place <= reader; ++i)
     found = static_cast<std::int32_t>(i);
-  return first_reader == kNowhere ? kNone : found;
+  return found;
+}
+
+bool SweepCuts::independent(const Graph& graph, std::span<const Site* const> sites) const {
+  for (const Site* site : sites) {
+    const TensorId id = graph.find_tensor(site->tensor);
+    if (id == kNone || graph.tensor(id).constant || graph.tensor(id).producer == kNone) continue;
+    const std::int32_t made = position_[index_of(graph.tensor(id).producer)];
+    for (const Site* other : sites) {
+      const TensorId read = graph.find_tensor(other->tensor);
+      if (other != site && read != kNone && first_reader(graph.tensor(read)) <= made) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace halftone

@@ -63,7 +63,7 @@ class ModelEditor {
   // Places a node directly after node `after`, after any placed there earlier.
   void insert_after(NodeId after, NewNode node);
 
-  // Node `use.node` reads `tensor` at `use.input` from now on.
+  // Node `use.node` reads `tensor` at `use.input` from now on. The number behind its last input adds one.
   void redirect_input(Use use, std::string tensor);
   // Node `node` writes `tensor` as its output number `output`.
   void rename_output(NodeId node, std::int32_t output, std::string tensor);

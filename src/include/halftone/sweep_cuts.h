@@ -36,8 +36,15 @@ class SweepCuts {
   std::span<const Cut> cuts() && = delete;
   // The last cut in front of everything that reads the site's tensor; kNone if there is none.
   [[nodiscard]] std::int32_t cut_for(const Graph& graph, const Site& site) const;
+  // Whether each activation among `sites` has its float values while all of them are on, because it is made
+  // in front of everything that reads the others. True for one site. May be false for some for which it
+  // holds.
+  [[nodiscard]] bool independent(const Graph& graph, std::span<const Site* const> sites) const;
 
  private:
+  // The place of the first node that reads the site's tensor; the largest number if none does.
+  [[nodiscard]] std::int32_t first_reader(const GraphTensor& tensor) const;
+
   std::vector<std::int32_t> position_;  // by node
   std::int32_t first_body_ = 0;         // position of the first node that has a body
   std::vector<Cut> cuts_;

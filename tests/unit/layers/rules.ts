@@ -55,6 +55,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'sensitivity.h': 'sensitivity',
   'sensitivity_results.h': 'sensitivity',
   'sweep_cuts.h': 'sensitivity',
+  'switched_part.h': 'sensitivity',
   'exchange.h': 'exchange',
 };
 
