@@ -33,6 +33,7 @@ import { FullSchedule, type Schedule, type Task, TopSchedule } from './sweep/sch
 import { type LaneJob, ScoreLane } from './sweep/score_lane.js';
 import { type Scoring, scoresOf, scoringOf, sensitivityOf } from './sweep/scoring.js';
 import { SweepModels } from './sweep/sweep_models.js';
+import { SwitchedSweep } from './sweep/switched/switched_sweep.js';
 import { checkSweepOptions, scoreChoice } from './sweep/sweep_options.js';
 import { TaskQueue } from './sweep/task_queue.js';
 
@@ -167,20 +168,58 @@ class Sweep {
       base: this.options.sweep === 'disable' ? 'base' : 'float',
       seen: (index, sample) => this.digests!.see(index, sample),
     };
-    const schedule = this.schedule(core);
-    let from = 0;
-    while (from < count && pending.length > 0)
+    const complete = await this.switched(core, job, size.workers, progress);
+    const schedule = this.schedule(core, this.rows);
+    for (let from = 0; from < count && !complete; )
       from = await this.block(core, job, schedule, from, size.workers, progress);
     if (signal?.aborted) throw cancelled();
     if (this.options.resume !== undefined) await this.checkSamples();
     progress.finish();
   }
 
-  private schedule(core: Connection): Schedule {
+  /** Rows that can be switched on in a session that serves many; whether nothing is left for variants of their own. */
+  private async switched(
+    core: Connection,
+    job: LaneJob,
+    workers: number,
+    progress: ProgressReporter,
+  ): Promise<boolean> {
+    const started = this.started!;
+    const pending = this.rows.filter((row) => !row.resumed);
+    const rows = pending.filter((row) => started.switchable[row.order]);
+    const all = this.options.top !== undefined;
+    if (pending.length === 0) return true;
+    if (this.scoring.metric === null || rows.length === 0 || (all && rows.length < pending.length)) return false;
+    const sweep = new SwitchedSweep(
+      {
+        lane: job,
+        started,
+        encodings: this.encodings,
+        scoring: this.scoring,
+        pool: this.model.engine.pool,
+        workers,
+        signal: this.options.signal,
+        all,
+        measured: (row, samples, terms) => {
+          row.add(samples, terms);
+          this.unscored.add(row);
+          if (this.options.onRow !== undefined || row.samples === this.samples.count) void this.heard(core);
+        },
+        settle: () => this.settle(core),
+        runs: (done) => progress.advance(done),
+        costs: (costs) => this.costs.add(costs),
+      },
+      rows,
+    );
+    const left = await sweep.run(this.schedule(core, all ? this.rows : rows));
+    return left.size === 0 && rows.length === pending.length;
+  }
+
+  private schedule(core: Connection, rows: Row[]): Schedule {
     const { top, confidence } = this.options;
-    if (top === undefined) return new FullSchedule(this.rows);
+    if (top === undefined) return new FullSchedule(rows);
     const { higherIsWorse } = this.scoring;
-    return new TopSchedule(this.rows, {
+    return new TopSchedule(rows, {
       count: top,
       confidence: confidence ?? DEFAULT_CONFIDENCE,
       sensitivity: (row) => sensitivityOf(row.result.score, higherIsWorse),
@@ -294,18 +333,27 @@ class Sweep {
 
   private refining = false;
 
+  /** Scores rows while others run; what goes wrong, the next settle() hears of. */
+  private async heard(core: Connection): Promise<void> {
+    if (this.hearing) return;
+    this.hearing = true;
+    await this.settle(core).catch(() => {});
+    this.hearing = false;
+  }
+
+  private hearing = false;
+
   /** Scores what was measured, in one call for all rows that wait. */
   private async settle(core: Connection): Promise<void> {
     const rows = [...this.unscored];
     if (rows.length === 0) return;
     this.unscored.clear();
     const { length } = this.started!.scored;
-    const results = await scoresOf(
-      core,
-      this.scoring,
-      rows.map((row) => row.values()),
-      length,
-    );
+    const values = rows.map((row) => row.values());
+    const results = await scoresOf(core, this.scoring, values, length).catch((error) => {
+      for (const row of rows) this.unscored.add(row);
+      throw error;
+    });
     for (const [i, row] of rows.entries()) {
       row.result = results[i]!;
       this.options.onRow?.(row.public());

@@ -47,7 +47,7 @@ export async function withJob<T>(
 const TIDY_AFTER_CANCEL_MS = 100;
 
 /** Puts away what a job left in a worker. A worker that is gone has nothing left; a failure here changes no result. */
-export async function tidy<T extends 'session.release' | 'job.drop' | 'reset'>(
+export async function tidy<T extends 'session.release' | 'switched.close' | 'job.drop' | 'reset'>(
   worker: Connection,
   t: T,
   payload: Operations[T]['in'],

@@ -126,6 +126,11 @@ export interface Operations {
     out: SweepInfo;
   };
   'sweep.model': { in: { sweep: number; what: SweepModel }; out: Skeleton };
+  /** A part behind a cut (null: the whole model) in which the sites of these groups can be switched on. */
+  'sweep.switched': {
+    in: { sweep: number; cut: number | null; groups: number[] };
+    out: Skeleton & { switches: SiteSwitch[] };
+  };
   'sweep.end': { in: { sweep: number }; out: null };
   rank: { in: { results: SensitivityResults }; out: SensitivityResults };
   /** Of results files, as text: one alone checked and read, several shards joined. */
@@ -226,6 +231,27 @@ export interface Operations {
     };
     out: { terms: Float64Array<ArrayBuffer>; costs: RunCosts };
   };
+  /** A session of a switched part. `encodings`: of the activations with a switch, as text. */
+  'switched.open': {
+    in: SessionRequest & { switches: SiteSwitch[]; encodings: Record<string, string>; cut: number | null };
+    out: { part: number };
+  };
+  /**
+   * Runs each sample with everything off, then with the sites of each row on. Terms are [row][sample][tensor][TERMS].
+   * `equal`: off, the part gave the kept float outputs bit for bit; if not, nothing else is known. `exact`: by row, whether
+   * its values could be fed exactly.
+   */
+  'switched.run': {
+    in: {
+      part: number;
+      rows: string[][];
+      samples: SampleRef[];
+      tensors: string[];
+      metric: MetricChoice;
+    };
+    out: { equal: boolean; exact: boolean[]; terms: Float64Array<ArrayBuffer>; costs: RunCosts };
+  };
+  'switched.close': { in: { part: number }; out: null };
   /** For a metric outside of the core: what the float model and the session give. */
   'score.pair': {
     in: { session: number; sample: SampleRef; tensors: string[]; cut: number | null };
@@ -292,6 +318,21 @@ export interface SweepInfo {
   cuts: string[][];
   /** Of each group: the last cut in front of it, or -1. */
   cutOf: number[];
+  /** Of each group: whether its sites can be on together in a switched part. */
+  switchable: boolean[];
+}
+
+/** How one quantizer of a part is switched on by what the part is fed (halftone/switched_part.h). */
+export interface SiteSwitch {
+  tensor: string;
+  kind: 'input' | 'addend' | 'values';
+  feed: string;
+  /** Of an addend. */
+  rank: number;
+  /** Of values, with what they are. */
+  dims: number[];
+  off: Float32Array<ArrayBuffer>;
+  on: Float32Array<ArrayBuffer>;
 }
 
 /** Of one sample. */

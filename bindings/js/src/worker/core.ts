@@ -8,6 +8,7 @@ import type {
   MixedRequest,
   RowScore,
   Shapes,
+  SiteSwitch,
   SweepChoice,
   SweepInfo,
 } from '../shared/protocol.js';
@@ -50,6 +51,7 @@ export interface CoreModel {
 export interface CoreJob {
   delete(): void;
   skeleton(kind: string, index: number, cut: number): CoreResult<CoreSkeleton>;
+  switched(cut: number, groups: number[]): CoreResult<CoreSkeleton & { switches: SiteSwitch[] }>;
   feed(index: number, values: Float32Array, other: unknown): CoreResult<unknown>;
   read(part: number, offset: number, length: number): CoreResult<Uint8Array<ArrayBuffer>>;
   result(): CoreResult<unknown>;
@@ -109,6 +111,13 @@ export interface Core {
     request: FlipRequest,
     shapes: Shapes,
   ): CoreResult<CoreChanges & FlipFigures>;
+  /** What switches an activation on, and whether it does so exactly. */
+  switchOn(
+    kind: string,
+    values: Float32Array,
+    dims: readonly number[],
+    encoding: string,
+  ): CoreResult<{ values: Float32Array<ArrayBuffer>; exact: boolean }>;
   metricTerms(
     metric: string,
     k: number,
@@ -142,6 +151,7 @@ export const CORE_FUNCTIONS: readonly (keyof Core)[] = [
   'shapesForCost',
   'modelCost',
   'flipRows',
+  'switchOn',
   'metricTerms',
   'metricScore',
   'jackknife',
@@ -174,6 +184,7 @@ export const MODEL_METHODS: readonly Exclude<keyof CoreModel, 'delete'>[] = [
 ];
 export const JOB_METHODS: readonly Exclude<keyof CoreJob, 'delete'>[] = [
   'skeleton',
+  'switched',
   'feed',
   'read',
   'result',

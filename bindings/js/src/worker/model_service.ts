@@ -111,6 +111,7 @@ function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table
       const cut = what.kind === 'group' || what.kind === 'base' ? (what.cut ?? -1) : -1;
       return sent(unwrap(jobs.get(sweep).skeleton(what.kind, index, cut)), context);
     },
+    'sweep.switched': ({ sweep, cut, groups }) => unwrap(jobs.get(sweep).switched(cut ?? -1, groups)),
     'sweep.end': ({ sweep }) => drop(jobs, sweep),
   };
 }

@@ -9,6 +9,7 @@ import type { CallContext, Handlers } from './dispatch.js';
 import { finiteOrThrow, floatsOf, valuesOf } from './run_values.js';
 import { SampleStore } from './sample_store.js';
 import { scoreHandlers } from './score_service.js';
+import { type SwitchedSession, switchedHandlers } from './switch_service.js';
 import { Table } from './tables.js';
 
 interface NamedJob {
@@ -20,6 +21,7 @@ interface NamedJob {
 export class RunState {
   readonly sessions = new Table<RunnerSession>('session');
   readonly jobs = new Table<NamedJob>('job');
+  readonly parts = new Table<SwitchedSession>('part');
   readonly store = new SampleStore();
 
   constructor(
@@ -59,6 +61,7 @@ export function runHandlers(state: RunState): Handlers {
     ...sessionHandlers(state),
     ...observeHandlers(state),
     ...scoreHandlers(state),
+    ...switchedHandlers(state),
     ...histogramHandlers(state),
     ...compareHandlers(state),
     'job.drop': ({ job }) => {

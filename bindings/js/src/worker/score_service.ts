@@ -53,7 +53,7 @@ export function scoreHandlers(state: RunState): Handlers {
   };
 }
 
-class StopWatch {
+export class StopWatch {
   private last = performance.now();
 
   /** Milliseconds since the last lap. */
@@ -114,17 +114,17 @@ async function overKept(
   }
 }
 
-function floatTensor(name: string, value: SampleTensor | undefined): SampleTensor & { data: Float32Array } {
+export function floatTensor(name: string, value: SampleTensor | undefined): SampleTensor & { data: Float32Array } {
   return { type: 'float32', dims: [...(value?.dims ?? [])], data: floatsOf(name, value) };
 }
 
-function sameBits(a: SampleTensor, b: SampleTensor): boolean {
+export function sameBits(a: SampleTensor, b: SampleTensor): boolean {
   const [left, right] = [a.data as Float32Array, b.data as Float32Array];
   return left.length === right.length && left.every((value, index) => Object.is(value, right[index]));
 }
 
-/** Errors of the core name no sample; here they do. */
-function termsOf(
+/** The terms of one tensor. Errors of the core name no sample; here they do. */
+export function termsOf(
   core: Core,
   { name, k }: MetricChoice,
   expected: SampleTensor,

@@ -1,0 +1,175 @@
+// One worker's part in a sweep of switched parts: it loads the samples that it is given, with their float outputs and the values
+// at cuts, opens parts, and runs rows of them.
+import type { MetricChoice, SampleRef } from '../../../shared/protocol.js';
+import type { RunCosts } from '../../../types.js';
+import type { Connection } from '../../connection.js';
+import { SampleFeed } from '../../sample_feed.js';
+import { buffersOf, tidy } from '../../session.js';
+import type { LaneJob, RunProgress } from '../score_lane.js';
+import type { Part, PartModels, RunPrices } from './parts.js';
+
+export interface PartRun {
+  equal: boolean;
+  exact: boolean[];
+  /** [row][sample][tensor][TERMS] */
+  terms: Float64Array;
+  costs: RunCosts;
+}
+
+export class SwitchedLane {
+  /** Measured at the first sample. */
+  prices: RunPrices = { createMs: 0, runMs: 0 };
+  /** Of the first sample, without what crosses cuts. */
+  bytesPerSample = 0;
+  /** Of the first sample. */
+  crossingBytes: number | null = null;
+  private readonly loaded = new Map<number, SampleRef>();
+  /** Loaded, with what crosses cuts. */
+  private readonly crossed = new Set<number>();
+  private readonly open = new Map<Part, number>();
+  private readonly feed: SampleFeed;
+  /** Of what runs now. */
+  signal = new AbortController().signal;
+  private float: number | null = null;
+  private crossing: number | null = null;
+
+  constructor(
+    private readonly job: LaneJob,
+    private readonly encodings: Record<string, string>,
+    private readonly worker: Connection,
+    /** Sessions that may be open at a time, so that a worker's copies of the weights stay bounded. */
+    private readonly most: number,
+  ) {
+    this.feed = new SampleFeed(worker, job.samples, job.inputs);
+  }
+
+  has(sample: number): boolean {
+    return this.loaded.has(sample);
+  }
+
+  /** Brings samples here that aren't. `cuts`: of the parts that will be run. */
+  async load(samples: readonly number[], cuts: readonly number[]): Promise<void> {
+    for (const index of samples) if (!this.loaded.has(index)) await this.loadFloat(index);
+    if (cuts.length > 0)
+      for (const index of samples) if (!this.crossed.has(index)) await this.loadCrossing(index, cuts);
+    if (this.sessions > this.most) await this.closeLoading();
+  }
+
+  async run(
+    part: Part,
+    models: PartModels,
+    sites: string[][],
+    samples: readonly number[],
+    metric: MetricChoice,
+    onProgress: (progress: RunProgress) => void,
+  ): Promise<PartRun> {
+    const { signal } = this;
+    const opened = performance.now();
+    const fresh = !this.open.has(part);
+    const number = await this.opened(part, models);
+    const createMs = performance.now() - opened;
+    const request = {
+      part: number,
+      rows: sites,
+      samples: samples.map((sample) => this.loaded.get(sample)!),
+      tensors: this.job.scored,
+      metric,
+    };
+    const run = await this.worker.call('switched.run', request, { signal, onProgress });
+    if (fresh) {
+      run.costs.sessions = 1;
+      run.costs.create_ms = createMs;
+    }
+    return run;
+  }
+
+  /** Samples of a block that is done go; sessions stay. */
+  async forget(): Promise<void> {
+    this.loaded.clear();
+    this.crossed.clear();
+    await tidy(this.worker, 'reset', null, this.signal);
+  }
+
+  /** Leaves the worker as it was. */
+  async end(): Promise<void> {
+    await this.closeLoading();
+    for (const part of [...this.open.keys()]) await this.close(part);
+    await this.forget();
+  }
+
+  private get sessions(): number {
+    return this.open.size + (this.float === null ? 0 : 1) + (this.crossing === null ? 0 : 1);
+  }
+
+  private async loadFloat(index: number): Promise<void> {
+    const { signal, job } = this;
+    const first = this.float === null && this.bytesPerSample === 0;
+    const start = performance.now();
+    this.float ??= await this.create('float');
+    const created = performance.now();
+    const put = await this.feed.keep(index, { signal }, (sample) => job.seen(index, sample));
+    const request = { session: this.float, which: 'float' as const, tensors: job.scored, sample: put.sample };
+    const fed = performance.now();
+    const { bytes } = await this.worker.call('reference.feed', request, { signal });
+    this.prices.runMs = performance.now() - fed;
+    if (first) {
+      this.prices.createMs = created - start;
+      this.bytesPerSample = put.bytes + bytes;
+    }
+    this.loaded.set(index, put.sample);
+  }
+
+  private async loadCrossing(index: number, cuts: readonly number[]): Promise<void> {
+    const { signal, job } = this;
+    this.crossing ??= await this.create('cuts');
+    const request = {
+      session: this.crossing,
+      cuts: cuts.map((cut) => ({ cut, tensors: job.cuts[cut]! })),
+      sample: this.loaded.get(index)!,
+    };
+    const { bytes } = await this.worker.call('cuts.keep', request, { signal });
+    this.crossingBytes ??= bytes.reduce((sum, some) => sum + some, 0);
+    this.crossed.add(index);
+  }
+
+  private async create(kind: 'float' | 'cuts'): Promise<number> {
+    const skeleton = await this.job.models.take({ kind }, this.signal);
+    const { files } = this.job.model;
+    const options = { signal: this.signal, transfer: buffersOf(skeleton) };
+    const { session } = await this.worker.call(
+      'session.create',
+      { model: skeleton, files, mode: 'exact' },
+      options,
+    );
+    return session;
+  }
+
+  private async opened(part: Part, models: PartModels): Promise<number> {
+    const known = this.open.get(part);
+    if (known !== undefined) return known;
+    const { switches, ...model } = await models.get(part);
+    while (this.sessions >= this.most && this.open.size > 0) await this.close([...this.open.keys()][0]!);
+    if (this.sessions >= this.most) await this.closeLoading();
+    const encodings = Object.fromEntries(
+      switches.flatMap(({ tensor, kind }) => (kind === 'values' ? [] : [[tensor, this.encodings[tensor]!]])),
+    );
+    const { files } = this.job.model;
+    const request = { model, files, mode: 'exact' as const, switches, encodings, cut: part.cut };
+    const { part: number } = await this.worker.call('switched.open', request, { signal: this.signal });
+    this.open.set(part, number);
+    return number;
+  }
+
+  private async close(part: Part): Promise<void> {
+    const number = this.open.get(part);
+    this.open.delete(part);
+    if (number !== undefined) await tidy(this.worker, 'switched.close', { part: number }, this.signal);
+  }
+
+  private async closeLoading(): Promise<void> {
+    for (const session of [this.float, this.crossing])
+      if (session !== null) await tidy(this.worker, 'session.release', { session }, this.signal);
+    this.float = null;
+    this.crossing = null;
+  }
+}

@@ -1,0 +1,84 @@
+// Which parts of a model a sweep switches quantizers in: each lies behind a cut, and one session of it serves all quantizers up
+// to the next cut. More parts make runs shorter, and each costs a session.
+import type { SiteSwitch, Skeleton, SweepInfo } from '../../../shared/protocol.js';
+import type { ModelHandle } from '../../model.js';
+import type { Row } from '../rows.js';
+
+export interface Part {
+  /** null: the whole model. */
+  cut: number | null;
+  rows: Row[];
+}
+
+/** What was measured before it is known which parts pay. */
+export interface RunPrices {
+  /** Of a session of the whole model. */
+  createMs: number;
+  /** Of a run of it. */
+  runMs: number;
+}
+
+/**
+ * The cuts that pay, when each of `lanes` workers runs `runs` variants of the whole model's length if there were no cut: n
+ * parts, with rows spread evenly over them, take runs * (1/2 + 1/2n) * runMs + n * createMs.
+ */
+export function bestPartCount({ createMs, runMs }: RunPrices, runs: number): number {
+  return Math.max(1, Math.round(Math.sqrt((runs * runMs) / (2 * Math.max(createMs, 0.1)))));
+}
+
+/** About `count` parts of the rows, cut where about the same number of rows lies between. */
+export function partsOf(rows: readonly Row[], { cutOf }: SweepInfo, count: number): Part[] {
+  const byCut = new Map<number, Row[]>();
+  for (const row of rows) {
+    const cut = cutOf[row.order] ?? -1;
+    byCut.set(cut, [...(byCut.get(cut) ?? []), row]);
+  }
+  const parts: Part[] = [];
+  const each = rows.length / count;
+  let seen = 0;
+  for (const cut of [...byCut.keys()].sort((a, b) => a - b)) {
+    const here = byCut.get(cut)!;
+    const last = parts.at(-1);
+    // A part begins at the cut nearest to where it should.
+    if (last === undefined || seen + here.length / 2 >= parts.length * each)
+      parts.push({ cut: cut < 0 ? null : cut, rows: [...here] });
+    else last.rows.push(...here);
+    seen += here.length;
+  }
+  return parts;
+}
+
+export type SwitchedSkeleton = Skeleton & { switches: SiteSwitch[] };
+
+/** The models of parts, from the core, each asked for once. */
+export class PartModels {
+  private readonly known = new Map<Part, Promise<SwitchedSkeleton>>();
+
+  constructor(
+    private readonly model: ModelHandle,
+    private readonly sweep: number,
+    private readonly signal: AbortSignal | undefined,
+  ) {}
+
+  get(part: Part): Promise<SwitchedSkeleton> {
+    let asked = this.known.get(part);
+    if (asked === undefined) {
+      asked = this.ask(part);
+      // Heard by whoever awaits it; if nobody does, the sweep has ended anyway.
+      asked.catch(() => {});
+      this.known.set(part, asked);
+    }
+    return asked;
+  }
+
+  forget(part: Part): void {
+    this.known.delete(part);
+  }
+
+  private async ask({ cut, rows }: Part): Promise<SwitchedSkeleton> {
+    const { signal } = this;
+    const { core } = await this.model.core({ signal });
+    const groups = rows.map((row) => row.order);
+    return core.call('sweep.switched', { sweep: this.sweep, cut, groups }, { signal });
+  }
+}

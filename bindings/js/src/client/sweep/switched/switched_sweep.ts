@@ -1,0 +1,190 @@
+// The sweep by switches: rows whose quantizers can be switched on in a session that is there already run so, round by round, on
+// all lanes. Rows for which that isn't possible, or not exact, are left to variants of their own.
+import { asHalftoneError } from '../../../shared/errors.js';
+import type { SweepInfo } from '../../../shared/protocol.js';
+import type { Encodings, RunCosts } from '../../../types.js';
+import type { Connection } from '../../connection.js';
+import type { Pool } from '../../pool.js';
+import { BLOCK_BYTES } from '../block.js';
+import type { Row } from '../rows.js';
+import type { Schedule } from '../schedule.js';
+import type { LaneJob } from '../score_lane.js';
+import type { Scoring } from '../scoring.js';
+import { SwitchedLane } from './lane.js';
+import { bestPartCount, type Part, PartModels, partsOf } from './parts.js';
+import { type Share, sharesOf } from './shares.js';
+
+/** Runtime memory for sessions of one worker. */
+const SESSION_BYTES = 256 * 2 ** 20;
+const SESSION_BYTES_PER_MODEL_BYTE = 2.2;
+/** Results come at least about this often. */
+const CALL_MS = 150;
+
+export interface SwitchedJob {
+  lane: LaneJob;
+  started: SweepInfo;
+  encodings: Encodings;
+  scoring: Scoring;
+  pool: Pool;
+  workers: number;
+  signal: AbortSignal | undefined;
+  /** Of a schedule that gives rows up depending on others: one row that can't be switched ends it. */
+  all: boolean;
+  measured(row: Row, samples: readonly number[], terms: Float64Array): void;
+  /** Before the next round is decided. */
+  settle(): Promise<void>;
+  runs(done: number): void;
+  costs(costs: RunCosts): void;
+}
+
+export class SwitchedSweep {
+  private readonly lanes: SwitchedLane[] = [];
+  private readonly laneOf = new Map<Connection, number>();
+  private readonly models: PartModels;
+  private readonly broken = new Set<Row>();
+  private parts: Part[] = [];
+  private readonly encodings: Record<string, string>;
+
+  constructor(
+    private readonly job: SwitchedJob,
+    private readonly rows: readonly Row[],
+  ) {
+    this.models = new PartModels(job.lane.model, job.started.sweep, job.signal);
+    const { encodings } = job.encodings;
+    this.encodings = Object.fromEntries(
+      Object.entries(encodings).map(([name, encoding]) => [name, JSON.stringify(encoding)]),
+    );
+  }
+
+  /** Runs what `schedule` wants of the rows; answers the rows that are left. */
+  async run(schedule: Schedule): Promise<ReadonlySet<Row>> {
+    const { lane: job, pool, workers, signal } = this.job;
+    const most = Math.max(
+      1,
+      Math.floor(SESSION_BYTES / Math.max(1, SESSION_BYTES_PER_MODEL_BYTE * job.model.bytes)),
+    );
+    for (let i = 0; i < workers; i++) {
+      const worker = await pool.worker(i, { signal });
+      this.lanes.push(new SwitchedLane(job, this.encodings, worker, most));
+      this.laneOf.set(worker, i);
+    }
+    try {
+      await this.prepare();
+      const { count } = job.samples;
+      for (let from = 0; from < count && !this.stopped(); ) {
+        const to = Math.min(count, from + this.room());
+        await this.block(schedule, from, to);
+        from = to;
+        if (from < count) await this.onLanes((lane) => lane.forget());
+      }
+    } finally {
+      await Promise.all(this.lanes.map((lane) => lane.end()));
+    }
+    return this.broken;
+  }
+
+  /** On all lanes at once; the first failure ends the others. */
+  private onLanes(work: (lane: SwitchedLane, index: number) => Promise<void>): Promise<void> {
+    const { pool, workers, signal } = this.job;
+    return pool.run(workers, signal, async (worker, stop) => {
+      const index = this.laneOf.get(worker)!;
+      const lane = this.lanes[index]!;
+      lane.signal = stop;
+      await work(lane, index);
+    });
+  }
+
+  private stopped(): boolean {
+    return this.broken.size > 0 && (this.job.all || this.broken.size === this.rows.length);
+  }
+
+  /** The parts, from what the first sample costs. Each lane loads one: the last of them may be loaded in vain. */
+  private async prepare(): Promise<void> {
+    const { count } = this.job.lane.samples;
+    await this.onLanes((lane, i) => lane.load([Math.min(i, count - 1)], []));
+    const { prices } = this.lanes[0]!;
+    const runs = (this.rows.length * count) / this.lanes.length;
+    this.parts = partsOf(this.rows, this.job.started, bestPartCount(prices, runs));
+    for (const part of this.parts) void this.models.get(part);
+  }
+
+  private async block(schedule: Schedule, from: number, to: number): Promise<void> {
+    while (!this.stopped()) {
+      await this.job.settle();
+      const tasks = (await schedule.next({ from, to })).filter(({ row }) => !this.broken.has(row));
+      if (tasks.length === 0) return;
+      const home = (sample: number) =>
+        new Set([...this.lanes.keys()].filter((lane) => this.lanes[lane]!.has(sample)));
+      const shares = sharesOf(tasks, this.lanes.length, home);
+      await this.onLanes((lane, i) => this.share(lane, shares[i]!));
+    }
+    await this.job.settle();
+  }
+
+  /** Samples that fit a worker, as the first one does. */
+  private room(): number {
+    const { bytesPerSample, crossingBytes } = this.lanes[0]!;
+    const each = Math.max(1, bytesPerSample + (crossingBytes ?? bytesPerSample * 4));
+    return Math.max(1, Math.floor(BLOCK_BYTES / each));
+  }
+
+  private async share(lane: SwitchedLane, shares: Share[]): Promise<void> {
+    const cuts = this.parts.flatMap(({ cut }) => (cut === null ? [] : [cut]));
+    const samples = [...new Set(shares.flatMap((share) => share.samples))].sort((a, b) => a - b);
+    await lane.load(samples, cuts);
+    const wanted = new Map(shares.map((share) => [share.row, share.samples]));
+    for (const part of this.parts) {
+      const rows = part.rows.filter((row) => wanted.has(row) && !this.broken.has(row));
+      for (const [key, some] of groupsBySamples(rows, wanted))
+        await this.runPart(lane, part, some, key.split(',').map(Number));
+    }
+  }
+
+  private async runPart(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
+    const each = Math.max(1, Math.floor(CALL_MS / Math.max(0.1, lane.prices.runMs * rows.length)));
+    for (let at = 0; at < samples.length && !this.broken.has(rows[0]!); at += each)
+      await this.call(lane, part, rows, samples.slice(at, at + each));
+  }
+
+  private async call(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
+    const metric = this.job.scoring.metric!;
+    const sites = rows.map((row) => row.group.sites);
+    let told = 0;
+    const tell = (done: number) => {
+      this.job.runs(done - told);
+      told = done;
+    };
+    let run: Awaited<ReturnType<SwitchedLane['run']>>;
+    try {
+      run = await lane.run(part, this.models, sites, samples, metric, ({ done }) => tell(done));
+    } catch (thrown) {
+      const error = asHalftoneError(thrown);
+      // What a runtime refuses here it may take as a variant.
+      if (error.code !== 'unsupported_op' && error.code !== 'invalid_sample') throw error;
+      run = { equal: false, exact: [], terms: new Float64Array(0), costs: NO_COSTS };
+    }
+    this.job.costs(run.costs);
+    if (!run.equal) {
+      for (const row of part.rows) this.broken.add(row);
+      return;
+    }
+    const each = run.terms.length / rows.length;
+    for (const [i, row] of rows.entries()) {
+      if (!run.exact[i]) this.broken.add(row);
+      else this.job.measured(row, samples, run.terms.subarray(i * each, (i + 1) * each));
+    }
+    tell(rows.length * samples.length);
+  }
+}
+
+const NO_COSTS = { sessions: 0, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 };
+
+/** Rows that are wanted for the same samples, by these. */
+function groupsBySamples(rows: Row[], wanted: Map<Row, number[]>): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = wanted.get(row)!.join(',');
+    groups.set(key, [...(groups.get(key) ?? []), row]);
+  }
+  return groups;
+}
