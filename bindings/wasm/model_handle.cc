@@ -100,7 +100,7 @@ Site extra_site(const std::string& tensor, const PlanOptions& options) {
   site.quantized = true;
   site.format = options.activations.value_or(NumberFormat::kUint8);
   site.symmetric = options.activations_symmetric.value_or(false) ||
-                   number_format_info(site.format).kind == FormatKind::kFloat8;
+                   number_format_info(site.format).kind == FormatKind::kSmallFloat;
   site.aimet = aimet_grid_of(options);
   return site;
 }

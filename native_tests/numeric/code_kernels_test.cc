@@ -14,14 +14,8 @@ namespace {
 
 using kernel_cases::Grain;
 using kernel_cases::GuardedBytes;
+using numeric::code_storage_of;
 using numeric::CodeKernelSet;
-using numeric::CodeStorage;
-
-CodeStorage storage_of(const NumberFormatInfo& info) {
-  if (info.kind == FormatKind::kFloat8) return CodeStorage::kF8;
-  if (info.bits == 16) return info.lowest < 0 ? CodeStorage::kS16 : CodeStorage::kU16;
-  return info.lowest < 0 ? CodeStorage::kS8 : CodeStorage::kU8;
-}
 
 // What one run of a kernel needs; `grains` has one entry per row, or one per element of the period.
 struct Job {
@@ -35,7 +29,7 @@ struct Job {
   [[nodiscard]] std::size_t count() const { return rows * length; }
   [[nodiscard]] std::size_t code_bytes() const { return static_cast<std::size_t>(info->bits) > 8 ? 2 : 1; }
   [[nodiscard]] const numeric::CodeKernels& kernels(const CodeKernelSet& set) const {
-    return set.by_storage[static_cast<std::size_t>(storage_of(*info))];
+    return set.by_storage[static_cast<std::size_t>(code_storage_of(info->format))];
   }
   [[nodiscard]] numeric::RowGrid row_grid() const {
     return {scales.data(), zero_points.data(), info->lowest, info->highest};
@@ -98,9 +92,7 @@ std::vector<std::uint8_t> input_for(const Job& job, const Kernel& kernel, std::m
   std::vector<std::uint8_t> bytes;
   for (std::size_t i = 0; i < job.count(); ++i) {
     if (kernel.from_codes) {
-      const bool float8 = job.info->kind == FormatKind::kFloat8;
-      const auto codes =
-          float8 ? 256U : static_cast<std::uint32_t>(job.info->highest - job.info->lowest) + 1U;
+      const auto codes = 1U << static_cast<unsigned>(job.info->bits);
       const std::int32_t code = job.info->lowest + static_cast<std::int32_t>(random() % codes);
       const auto* raw = reinterpret_cast<const std::uint8_t*>(&code);
       bytes.insert(bytes.end(), raw, raw + job.code_bytes());
@@ -193,7 +185,9 @@ TEST_CASE("Fake-quantize works in place", "[numeric][kernels]") {
     std::mt19937 random(Catch::getSeed());
     for (const Kernel& kernel : kKernels) {
       if (kernel.from_codes || kernel.to_codes) continue;
-      for (const NumberFormat format : {NumberFormat::kInt8, NumberFormat::kFloat8E4M3Fn}) {
+      for (const NumberFormat format :
+           {NumberFormat::kInt8, NumberFormat::kFloat8E4M3Fn, NumberFormat::kFloat8E4M3Fnuz,
+            NumberFormat::kFloat8E5M2, NumberFormat::kFloat4E2M1}) {
         for (const std::size_t length : kernel_cases::lengths()) {
           const Job job = make_job(format, kernel, length, 100, random);
           std::vector<std::uint8_t> memory = input_for(job, kernel, random);
@@ -246,6 +240,31 @@ TEST_CASE("Nibbles are packed low half first, and come back", "[numeric][kernels
         if (length % 2 == 1) REQUIRE(packed.data()[length / 2] >> 4 == 0);
         GuardedBytes unpacked(length, 3);
         set.unpack_nibbles(packed.data(), length, is_signed, unpacked.data());
+        REQUIRE(unpacked.contents() == codes);
+        REQUIRE(unpacked.intact());
+      }
+    }
+  });
+}
+
+TEST_CASE("Quarters of a byte are packed lowest bits first, and come back", "[numeric][kernels]") {
+  kernel_cases::for_each_instruction_set([] {
+    std::mt19937 random(Catch::getSeed());
+    const CodeKernelSet& set = numeric::simd_code_kernels();
+    for (const std::size_t length : kernel_cases::lengths()) {
+      for (const bool is_signed : {false, true}) {
+        INFO("length " << length << ", signed " << is_signed << ", seed " << Catch::getSeed());
+        std::vector<std::uint8_t> codes(length);
+        for (std::uint8_t& code : codes)
+          code = static_cast<std::uint8_t>(static_cast<int>(random() % 4) - (is_signed ? 2 : 0));
+        GuardedBytes packed((length + 3) / 4, 1);
+        set.pack_quarters(codes.data(), length, packed.data());
+        REQUIRE(packed.intact());
+        for (std::size_t i = 0; i < length; ++i)
+          REQUIRE(((packed.data()[i / 4] >> (2 * (i % 4))) & 3) == (codes[i] & 3));
+        if (length % 4 != 0) REQUIRE(packed.data()[length / 4] >> (2 * (length % 4)) == 0);
+        GuardedBytes unpacked(length, 3);
+        set.unpack_quarters(packed.data(), length, is_signed, unpacked.data());
         REQUIRE(unpacked.contents() == codes);
         REQUIRE(unpacked.intact());
       }

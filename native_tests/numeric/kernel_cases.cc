@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 
 namespace halftone::kernel_cases {
@@ -52,15 +53,20 @@ double hard_code(const NumberFormatInfo& info, std::size_t kind, std::mt19937& r
   return code;
 }
 
-// A value of float8e4m3fn, a midpoint of two, or anything up to beyond the saturation; either sign.
-double hard_float8(std::size_t kind, std::mt19937& random) {
+// A value of a small float, a midpoint of two, or anything up to beyond the saturation; either sign.
+double hard_small_float(SmallFloat type, std::size_t kind, std::mt19937& random) {
+  const SmallFloatInfo& info = small_float_info(type);
   const double sign = below(random, 2) == 0 ? 1.0 : -1.0;
-  if (kind >= 6) return sign * std::exp2(unit(random) * 21.0 - 11.0);
-  // Up to 480, the value that follows 448 if the format went on.
-  const auto code = static_cast<int>(below(random, 128));
-  const int exponent = std::max(code / 8, 1);
-  const double steps = code - 8 * (exponent - 1);
-  return sign * std::ldexp(kind <= 3 ? steps + 0.5 : steps, exponent - 10);
+  const double highest = std::log2(static_cast<double>(info.largest_value)) + 1.0;
+  const double lowest = -info.exponent_bias - info.mantissa_bits - 1.0;
+  if (kind >= 6) return sign * std::exp2(lowest + unit(random) * (highest - lowest));
+  // Up to the value that would follow the largest.
+  const auto code = static_cast<int>(below(random, info.largest + 2U));
+  const int per_exponent = 1 << info.mantissa_bits;
+  const int exponent = std::max(code / per_exponent, 1);
+  const double steps = code - per_exponent * (exponent - 1);
+  return sign *
+         std::ldexp(kind <= 3 ? steps + 0.5 : steps, exponent - info.exponent_bias - info.mantissa_bits);
 }
 
 }  // namespace
@@ -102,8 +108,9 @@ std::vector<float> hard_values(NumberFormat format, Grain grain, std::size_t cou
       values.push_back(specials[below(random, std::size(specials))]);
       continue;
     }
-    const double steps = info.kind == FormatKind::kFloat8 ? hard_float8(kind, random)
-                                                          : hard_code(info, kind, random) - grain.zero_point;
+    const std::optional<SmallFloat> type = small_float_of(format);
+    const double steps =
+        type ? hard_small_float(*type, kind, random) : hard_code(info, kind, random) - grain.zero_point;
     auto value = static_cast<float>(steps * static_cast<double>(grain.scale));
     const std::size_t nudge = below(random, 3);
     if (nudge == 1) value = std::nextafter(value, kInfinity);

@@ -41,9 +41,34 @@ TEST_CASE("Code ranges and opsets are ONNX's", "[numeric]") {
   CHECK(float8.quantize_opset == 19);
   CHECK(float8.dequantize_opset == 19);
   CHECK(is_quantize_format(NumberFormat::kFloat8E4M3Fn));
+  const NumberFormatInfo& int2 = number_format_info(NumberFormat::kInt2);
+  CHECK(int2.lowest == -2);
+  CHECK(int2.highest == 1);
+  CHECK(int2.quantize_opset == 25);
+  CHECK(static_cast<int>(int2.onnx_type) == 26);
+  CHECK(number_format_info(NumberFormat::kUint2).highest == 3);
+  CHECK(number_format_info(NumberFormat::kFloat8E5M2Fnuz).dequantize_opset == 19);
+  CHECK(number_format_info(NumberFormat::kFloat4E2M1).quantize_opset == 23);
+}
+
+TEST_CASE("Formats whose codes are floats have their names and bits from there", "[numeric]") {
+  std::size_t floats = 0;
+  for (const NumberFormatInfo& info : number_formats()) {
+    const std::optional<SmallFloat> type = small_float_of(info.format);
+    CHECK(type.has_value() == (info.kind == FormatKind::kSmallFloat));
+    if (!type) continue;
+    ++floats;
+    CHECK(small_float_info(*type).name == info.name);
+    CHECK(small_float_info(*type).bits == info.bits);
+  }
+  CHECK(floats == 5);
 }
 
 TEST_CASE("Packed code bytes", "[numeric]") {
+  CHECK(code_byte_count(NumberFormat::kInt2, 0) == 0);
+  CHECK(code_byte_count(NumberFormat::kInt2, 4) == 1);
+  CHECK(code_byte_count(NumberFormat::kUint2, 5) == 2);
+  CHECK(code_byte_count(NumberFormat::kFloat4E2M1, 3) == 2);
   CHECK(code_byte_count(NumberFormat::kInt4, 0) == 0);
   CHECK(code_byte_count(NumberFormat::kInt4, 1) == 1);
   CHECK(code_byte_count(NumberFormat::kUint4, 8) == 4);

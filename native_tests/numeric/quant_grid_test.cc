@@ -15,43 +15,33 @@ namespace {
 
 using kernel_cases::Grain;
 
-// The values of float8e4m3fn up to 448, by code.
-std::vector<double> float8_values() {
-  std::vector<double> values;
-  for (int code = 0; code < 0x7F; ++code) {
-    const int exponent = code >> 3;
-    const double mantissa = (code & 7) / 8.0;
-    values.push_back(exponent == 0 ? std::exp2(-6) * mantissa : std::exp2(exponent - 7) * (1.0 + mantissa));
-  }
-  return values;
-}
-
 // The nearest of all codes, of two equally near ones the even.
-std::int32_t float8_code_of(float x, float scale) {
-  static const std::vector<double> kValues = float8_values();
-  const std::int32_t sign = std::signbit(x) ? 0x80 : 0;
-  if (std::isnan(x)) return sign | 0x7F;
-  const double magnitude = std::min<double>(std::fabs(x) / scale, 1e30);
+std::int32_t small_float_code_of(float x, float scale, SmallFloat type) {
+  const SmallFloatInfo& info = small_float_info(type);
+  const std::int32_t sign_code = 1 << (info.bits - 1);
+  const std::int32_t sign = std::signbit(x) ? sign_code : 0;
+  if (std::isnan(x)) return info.nan && info.has_negative_zero ? sign | *info.nan : sign_code;
+  const double magnitude = std::min<double>(std::fabs(x / scale), 1e6);
   std::int32_t best = 0;
-  for (std::int32_t code = 1; code < 0x7F; ++code) {
-    const double gain = std::fabs(magnitude - kValues[static_cast<std::size_t>(best)]) -
-                        std::fabs(magnitude - kValues[static_cast<std::size_t>(code)]);
+  for (std::int32_t code = 1; code <= info.largest; ++code) {
+    const double gain =
+        std::fabs(magnitude - static_cast<double>(small_float_values(type)[static_cast<std::size_t>(best)])) -
+        std::fabs(magnitude - static_cast<double>(small_float_values(type)[static_cast<std::size_t>(code)]));
     if (gain > 0.0 || (gain == 0.0 && code % 2 == 0)) best = code;
   }
-  return sign | (magnitude > 448.0 ? 0x7E : best);
+  const bool unsigned_zero =
+      !info.has_negative_zero || (type == SmallFloat::kFloat4E2M1 && x / scale == 0.0F);
+  return best == 0 && unsigned_zero ? 0 : sign | best;
 }
 
-float float8_value_of(std::int32_t code, float scale) {
-  static const std::vector<double> kValues = float8_values();
-  const float sign = code >= 0x80 ? -1.0F : 1.0F;
-  const auto magnitude = static_cast<std::size_t>(code & 0x7F);
-  if (magnitude == 0x7F) return std::copysign(std::numeric_limits<float>::quiet_NaN(), sign);
-  return std::copysign(static_cast<float>(kValues[magnitude]) * scale, sign);
+float small_float_value_of(std::int32_t code, float scale, SmallFloat type) {
+  const float value = small_float_values(type)[static_cast<std::size_t>(code)];
+  return std::isnan(value) ? value : value * scale;
 }
 
 // The formula of quant_grid.h, written once more.
 std::int32_t code_of(float x, Grain grain, const NumberFormatInfo& info) {
-  if (info.kind == FormatKind::kFloat8) return float8_code_of(x, grain.scale);
+  if (const auto type = small_float_of(info.format)) return small_float_code_of(x, grain.scale, *type);
   const float quotient = x / grain.scale;
   if (std::isnan(quotient)) return info.lowest;
   const double code = std::nearbyint(static_cast<double>(quotient)) + grain.zero_point;
@@ -60,7 +50,7 @@ std::int32_t code_of(float x, Grain grain, const NumberFormatInfo& info) {
 }
 
 float value_of(std::int32_t code, Grain grain, const NumberFormatInfo& info) {
-  if (info.kind == FormatKind::kFloat8) return float8_value_of(code, grain.scale);
+  if (const auto type = small_float_of(info.format)) return small_float_value_of(code, grain.scale, *type);
   return static_cast<float>(code - grain.zero_point) * grain.scale;
 }
 
@@ -71,8 +61,10 @@ std::int32_t stored_code(const std::vector<std::uint8_t>& bytes, std::size_t i,
     return info.lowest < 0 ? std::bit_cast<std::int16_t>(code) : code;
   }
   if (info.bits == 8) return info.lowest < 0 ? static_cast<std::int8_t>(bytes[i]) : bytes[i];
-  const int nibble = (bytes[i / 2] >> (4 * (i % 2))) & 15;
-  return info.lowest < 0 && nibble >= 8 ? nibble - 16 : nibble;
+  const std::size_t bit = i * static_cast<std::size_t>(info.bits);
+  const int codes = 1 << info.bits;
+  const int code = (bytes[bit / 8] >> (bit % 8)) & (codes - 1);
+  return info.lowest < 0 && code >= codes / 2 ? code - codes : code;
 }
 
 struct Shape {
@@ -156,7 +148,8 @@ TEST_CASE("Every layout and format equals the formula", "[numeric]") {
         REQUIRE(std::bit_cast<std::uint32_t>(dequantized[i]) == std::bit_cast<std::uint32_t>(value));
         REQUIRE(std::bit_cast<std::uint32_t>(fake[i]) == std::bit_cast<std::uint32_t>(value));
       }
-      if (info.bits == 4 && count % 2 == 1) REQUIRE(codes.back() >> 4 == 0);
+      const std::size_t used = count * static_cast<std::size_t>(info.bits) % 8;
+      if (used != 0) REQUIRE(codes.back() >> used == 0);
     }
   }
 }

@@ -58,6 +58,12 @@ TEST_CASE("A plan that doesn't fit the model is refused with the site and the re
              "activations need 8 or 16 bits"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "x").format = NumberFormat::kFloat8E4M3Fn; }),
              "asymmetric, but float8e4m3fn has no zero point"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").format = NumberFormat::kFloat4E2M1; }),
+             "can't be stored as float4e2m1, because no target runs"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").format = NumberFormat::kFloat8E5M2; }),
+             "can't be stored as float8e5m2, because no target runs"));
+  CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").format = NumberFormat::kInt2; }),
+             "can't be stored as int2, because no target runs"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "b1").format = NumberFormat::kInt8; }),
              "can't be stored as int8 in the role of bias"));
   CHECK(says(fault_after([](Plan& plan) { edit(plan, "w1").axis = 4; }),

@@ -161,8 +161,16 @@ TEST_CASE("Options choose formats, symmetry and granularity", "[plan]") {
     CHECK(refused.error().where == "activations");
   }
   options.activations = NumberFormat::kInt8;
-  options.weights = NumberFormat::kInt32;
-  CHECK_FALSE(make_plan(*two_convs().open(), options).ok());
+  for (const NumberFormat format :
+       {NumberFormat::kInt32, NumberFormat::kInt2, NumberFormat::kUint2, NumberFormat::kFloat4E2M1,
+        NumberFormat::kFloat8E4M3Fn, NumberFormat::kFloat8E5M2}) {
+    options.weights = format;
+    const Result<Plan> refused = make_plan(*two_convs().open(), options);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().where == "weights");
+    CHECK(refused.error().message ==
+          "Target onnxruntime can't store weights as " + std::string(number_format_info(format).name) + ".");
+  }
   options.weights = NumberFormat::kUint8;
   CHECK(has_warning(plan_of(*two_convs().open(), options), "no_fused_kernel"));
 }

@@ -18,15 +18,15 @@ struct Reach {
   float half_step;
 };
 
-// float8e4m3fn at scale 1: the largest code, and half its distance from the one before, 416.
-constexpr float kLargestFloat8 = 448.0F;
-constexpr float kHalfStepFloat8 = 16.0F;
-
 Reach reach_of(const QuantGrid& grid, std::size_t scale_index) {
   const NumberFormatInfo& format = number_format_info(grid.format);
   const float scale = grid.scales[scale_index];
-  if (format.kind == FormatKind::kFloat8)
-    return {-kLargestFloat8 * scale, kLargestFloat8 * scale, kHalfStepFloat8 * scale};
+  if (const std::optional<SmallFloat> type = small_float_of(grid.format)) {
+    const SmallFloatInfo& info = small_float_info(*type);
+    const float before = small_float_values(*type)[info.largest - 1U];
+    return {-info.largest_value * scale, info.largest_value * scale,
+            (info.largest_value - before) / 2 * scale};
+  }
   const std::int64_t zero = grid.zero_points.empty() ? 0 : grid.zero_points[scale_index];
   return {static_cast<float>(format.lowest - zero) * scale, static_cast<float>(format.highest - zero) * scale,
           scale / 2};

@@ -35,7 +35,7 @@ AimetSteps aimet_steps(int bits, Symmetry symmetry, const AimetGrid& grid, doubl
 Result<QuantParams> aimet_params(NumberFormat format, Symmetry symmetry, const AimetGrid& grid,
                                  ValueRange range) {
   const NumberFormatInfo& info = number_format_info(format);
-  if (info.kind != FormatKind::kInteger || !is_quantize_format(format)) {
+  if (info.kind != FormatKind::kInteger || !is_quantize_format(format) || info.bits < 4) {
     return Error{ErrorCode::kUnsupportedType, "AIMET's scales are for integer formats of 4 to 16 bits.", "",
                  "Choose int8, uint8, int16, uint16, int4 or uint4."};
   }

@@ -34,7 +34,7 @@ Result<void> check_scales(const QuantGrid& grid) {
 Error bad_zero_point(std::size_t index, std::int64_t value, const NumberFormatInfo& info) {
   const std::string given = "Zero point " + std::to_string(index) + " is " + std::to_string(value) + ", ";
   const std::string name(info.name);
-  if (info.kind == FormatKind::kFloat8) {
+  if (info.kind == FormatKind::kSmallFloat) {
     return Error{ErrorCode::kInvalidPolicy, given + "but " + name + " has no zero point except 0.", "",
                  "Use 0, or an integer format."};
   }
@@ -90,7 +90,7 @@ Result<void> check_grid(const QuantGrid& grid, std::size_t elements, std::option
   if (info.kind == FormatKind::kFloat32 || (for_quantizing && !is_quantize_format(grid.format))) {
     return Error{ErrorCode::kUnsupportedType,
                  std::string(info.name) + " has no codes that this operation can make or read.", "",
-                 "Choose int8, uint8, int16, uint16, int4, uint4 or float8e4m3fn."};
+                 "Choose an integer format of 2 to 16 bits, a float8 format or float4e2m1."};
   }
   Result<void> checked = check_layout(grid.layout, elements);
   if (!checked.ok()) return checked;

@@ -10,15 +10,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "halftone/number_format.h"
 #include "halftone/statistics.h"
 
 namespace halftone::numeric {
 
-// How codes lie in memory before 4-bit ones are packed (int4 uses kS8, uint4 uses kU8), and what they mean:
-// kF8 is float8e4m3fn, whose kernels look at no zero point and no bounds.
-enum class CodeStorage : std::uint8_t { kS8, kU8, kS16, kU16, kF8 };
-inline constexpr std::size_t kCodeStorageCount = 5;
-inline constexpr std::size_t kCodeStorageBytes[kCodeStorageCount] = {1, 1, 2, 2, 1};
+// How codes lie in memory before small ones are packed (int4 and int2 use kS8, uint4 and uint2 use kU8), and
+// what they mean. The kernels of small floats look at no zero point and no bounds.
+enum class CodeStorage : std::uint8_t { kS8, kU8, kS16, kU16, kE4M3Fn, kE4M3Fnuz, kE5M2, kE5M2Fnuz, kE2M1 };
+inline constexpr std::size_t kCodeStorageCount = 9;
+inline constexpr std::size_t kCodeStorageBytes[kCodeStorageCount] = {1, 1, 2, 2, 1, 1, 1, 1, 1};
+
+CodeStorage code_storage_of(NumberFormat format);
 
 // Rows of equal length, each with its own scale and zero point.
 struct RowGrid {
@@ -63,6 +66,10 @@ struct CodeKernelSet {
   // The inverse; `sign_extend` is true for int4. Reads (count + 1) / 2 bytes and writes `count`.
   void (*unpack_nibbles)(const std::uint8_t* packed, std::size_t count, bool sign_extend,
                          std::uint8_t* codes);
+  // The same for codes of 2 bits, four to a byte, the first in the lowest bits. `sign_extend` is for int2.
+  void (*pack_quarters)(const std::uint8_t* codes, std::size_t count, std::uint8_t* packed);
+  void (*unpack_quarters)(const std::uint8_t* packed, std::size_t count, bool sign_extend,
+                          std::uint8_t* codes);
 };
 
 // Magnitudes are compared as the bits of |x|, whose order is 0 < denormal < normal < infinity < NaN.

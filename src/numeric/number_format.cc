@@ -7,17 +7,27 @@ namespace halftone {
 namespace {
 
 // In the order of the enum. Opsets: ONNX operator changelog (QuantizeLinear and DequantizeLinear 10, 13, 19,
-// 21).
-constexpr std::array<NumberFormatInfo, 9> kFormats = {{
+// 21, 23, 25).
+constexpr std::array<NumberFormatInfo, 15> kFormats = {{
     {NumberFormat::kInt8, "int8", FormatKind::kInteger, DataType::kInt8, 8, -128, 127, 10, 10},
     {NumberFormat::kUint8, "uint8", FormatKind::kInteger, DataType::kUint8, 8, 0, 255, 10, 10},
     {NumberFormat::kInt16, "int16", FormatKind::kInteger, DataType::kInt16, 16, -32768, 32767, 21, 21},
     {NumberFormat::kUint16, "uint16", FormatKind::kInteger, DataType::kUint16, 16, 0, 65535, 21, 21},
     {NumberFormat::kInt4, "int4", FormatKind::kInteger, DataType::kInt4, 4, -8, 7, 21, 21},
     {NumberFormat::kUint4, "uint4", FormatKind::kInteger, DataType::kUint4, 4, 0, 15, 21, 21},
+    {NumberFormat::kInt2, "int2", FormatKind::kInteger, DataType::kInt2, 2, -2, 1, 25, 25},
+    {NumberFormat::kUint2, "uint2", FormatKind::kInteger, DataType::kUint2, 2, 0, 3, 25, 25},
     {NumberFormat::kInt32, "int32", FormatKind::kInteger, DataType::kInt32, 32, INT32_MIN, INT32_MAX, 0, 10},
-    {NumberFormat::kFloat8E4M3Fn, "float8e4m3fn", FormatKind::kFloat8, DataType::kFloat8E4M3FN, 8, 0, 0, 19,
+    {NumberFormat::kFloat8E4M3Fn, "float8e4m3fn", FormatKind::kSmallFloat, DataType::kFloat8E4M3FN, 8, 0, 0,
+     19, 19},
+    {NumberFormat::kFloat8E4M3Fnuz, "float8e4m3fnuz", FormatKind::kSmallFloat, DataType::kFloat8E4M3FNUZ, 8,
+     0, 0, 19, 19},
+    {NumberFormat::kFloat8E5M2, "float8e5m2", FormatKind::kSmallFloat, DataType::kFloat8E5M2, 8, 0, 0, 19,
      19},
+    {NumberFormat::kFloat8E5M2Fnuz, "float8e5m2fnuz", FormatKind::kSmallFloat, DataType::kFloat8E5M2FNUZ, 8,
+     0, 0, 19, 19},
+    {NumberFormat::kFloat4E2M1, "float4e2m1", FormatKind::kSmallFloat, DataType::kFloat4E2M1, 4, 0, 0, 23,
+     23},
     {NumberFormat::kFloat32, "float32", FormatKind::kFloat32, DataType::kFloat, 32, 0, 0, 0, 0},
 }};
 
@@ -56,6 +66,23 @@ std::optional<NumberFormat> number_format_from_data_type(DataType type) {
 bool is_quantize_format(NumberFormat format) {
   const NumberFormatInfo& info = number_format_info(format);
   return info.quantize_opset != 0;
+}
+
+std::optional<SmallFloat> small_float_of(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::kFloat8E4M3Fn:
+      return SmallFloat::kFloat8E4M3Fn;
+    case NumberFormat::kFloat8E4M3Fnuz:
+      return SmallFloat::kFloat8E4M3Fnuz;
+    case NumberFormat::kFloat8E5M2:
+      return SmallFloat::kFloat8E5M2;
+    case NumberFormat::kFloat8E5M2Fnuz:
+      return SmallFloat::kFloat8E5M2Fnuz;
+    case NumberFormat::kFloat4E2M1:
+      return SmallFloat::kFloat4E2M1;
+    default:
+      return std::nullopt;
+  }
 }
 
 std::optional<std::uint64_t> code_byte_count(NumberFormat format, std::uint64_t count) {

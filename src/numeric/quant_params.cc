@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace halftone {
@@ -18,7 +19,7 @@ Error not_quantizable(NumberFormat format) {
   return {
       ErrorCode::kUnsupportedType,
       "values can't be quantized to " + std::string(number_format_info(format).name) + " by QuantizeLinear.",
-      "", "Choose int8, uint8, int16, uint16, int4, uint4 or float8e4m3fn."};
+      "", "Choose an integer format of 2 to 16 bits, a float8 format or float4e2m1."};
 }
 
 // Subtracted in float32 because the peer does: its ranges are float32 arrays until the division.
@@ -28,11 +29,11 @@ double range_width(float min, float max) {
                               : static_cast<double>(max) - static_cast<double>(min);
 }
 
-constexpr double kLargestFloat8 = 448.0;
-
 // `width` is that of a range mirrored around 0.
-Result<QuantParams> float8_params(double width, Float8Scale float8) {
-  const double spread = float8 == Float8Scale::kModelOpt ? 2.0 * 127.0 : 2.0 * kLargestFloat8;
+Result<QuantParams> small_float_params(SmallFloat type, double width, Float8Scale float8) {
+  const auto largest = static_cast<double>(small_float_info(type).largest_value);
+  if (type != SmallFloat::kFloat8E4M3Fn) float8 = Float8Scale::kWholeRange;
+  const double spread = float8 == Float8Scale::kModelOpt ? 2.0 * 127.0 : 2.0 * largest;
   const double scale64 = width / spread;
   const float scale = scale64 < kSmallestNormal ? 1.0F : static_cast<float>(scale64);
   if (float8 == Float8Scale::kWholeRange) return QuantParams{scale, 0};
@@ -67,10 +68,12 @@ Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, Va
     return Error{ErrorCode::kInvalidPolicy, "A range has its minimum above its maximum.", "",
                  "Swap its two ends."};
   }
-  const bool is_float8 = number_format_info(format).kind == FormatKind::kFloat8;
-  if (is_float8 && symmetry == Symmetry::kAsymmetric) {
-    return Error{ErrorCode::kInvalidPolicy, "float8e4m3fn has no zero point, so a range for it is symmetric.",
-                 "", "Make the site symmetric, or choose an integer format."};
+  const std::optional<SmallFloat> small_float = small_float_of(format);
+  if (small_float && symmetry == Symmetry::kAsymmetric) {
+    return Error{
+        ErrorCode::kInvalidPolicy,
+        std::string(number_format_info(format).name) + " has no zero point, so a range for it is symmetric.",
+        "", "Make the site symmetric, or choose an integer format."};
   }
   float min = std::min(range.min, 0.0F);
   float max = std::max(range.max, 0.0F);
@@ -78,7 +81,7 @@ Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, Va
     max = std::max(-min, max);
     min = -max;
   }
-  if (is_float8) return float8_params(range_width(min, max), float8);
+  if (small_float) return small_float_params(*small_float, range_width(min, max), float8);
   const CodeRange codes = spread_codes(format, symmetry);
   const double lowest = codes.lowest;
   const double highest = codes.highest;

@@ -18,15 +18,8 @@ using numeric::PeriodicGrid;
 using numeric::RowGrid;
 
 constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
-// 4-bit codes pass through this many bytes on their way; even, so that a pair is never cut.
-constexpr std::size_t kNibbleBuffer = 4096;
-
-CodeStorage storage_of(NumberFormat format) {
-  const NumberFormatInfo& info = number_format_info(format);
-  if (info.kind == FormatKind::kFloat8) return CodeStorage::kF8;
-  if (info.bits == 16) return info.lowest < 0 ? CodeStorage::kS16 : CodeStorage::kU16;
-  return info.lowest < 0 ? CodeStorage::kS8 : CodeStorage::kU8;
-}
+// Codes of 4 and 2 bits pass through this many bytes on their way; a multiple of 4, so that no byte is cut.
+constexpr std::size_t kPackBuffer = 4096;
 
 const CodeKernels& kernels_of(CodeStorage storage) {
   return numeric::simd_code_kernels().by_storage[static_cast<std::size_t>(storage)];
@@ -62,14 +55,17 @@ class QuantizeVisitor final : public numeric::PieceVisitor {
   std::uint8_t* codes_;
 };
 
-class NibbleQuantizeVisitor final : public numeric::PieceVisitor {
+class PackedQuantizeVisitor final : public numeric::PieceVisitor {
  public:
-  NibbleQuantizeVisitor(FloatView x, CodeStorage storage, std::uint8_t* packed)
-      : kernels_(kernels_of(storage)), x_(x.bytes()), packed_(packed) {}
+  PackedQuantizeVisitor(FloatView x, NumberFormat format, std::uint8_t* packed)
+      : kernels_(kernels_of(numeric::code_storage_of(format))),
+        quarters_(number_format_info(format).bits == 2),
+        x_(x.bytes()),
+        packed_(packed) {}
 
   std::size_t room() override {
-    if (filled_ == kNibbleBuffer) flush();
-    return kNibbleBuffer - filled_;
+    if (filled_ == kPackBuffer) flush();
+    return kPackBuffer - filled_;
   }
   void rows(std::size_t rows, std::size_t length, const RowGrid& grid) override {
     kernels_.quantize_rows(x_, rows, length, grid, buffer_.data() + filled_);
@@ -79,10 +75,11 @@ class NibbleQuantizeVisitor final : public numeric::PieceVisitor {
     kernels_.quantize_periodic(x_, count, grid, buffer_.data() + filled_);
     advance(count);
   }
-  // Writes what is still in the buffer, an odd tail padded with zero.
+  // Writes what is still in the buffer, a tail padded with zeros.
   void flush() {
-    numeric::simd_code_kernels().pack_nibbles(buffer_.data(), filled_, packed_);
-    packed_ += (filled_ + 1) / 2;
+    const numeric::CodeKernelSet& set = numeric::simd_code_kernels();
+    (quarters_ ? set.pack_quarters : set.pack_nibbles)(buffer_.data(), filled_, packed_);
+    packed_ += quarters_ ? (filled_ + 3) / 4 : (filled_ + 1) / 2;
     filled_ = 0;
   }
 
@@ -93,9 +90,10 @@ class NibbleQuantizeVisitor final : public numeric::PieceVisitor {
   }
 
   const CodeKernels& kernels_;
+  bool quarters_;
   const std::uint8_t* x_;
   std::uint8_t* packed_;
-  std::array<std::uint8_t, kNibbleBuffer> buffer_;
+  std::array<std::uint8_t, kPackBuffer> buffer_;
   std::size_t filled_ = 0;
 };
 
@@ -129,11 +127,12 @@ class DequantizeVisitor final : public numeric::PieceVisitor {
   std::uint8_t* y_;
 };
 
-class NibbleDequantizeVisitor final : public numeric::PieceVisitor {
+class PackedDequantizeVisitor final : public numeric::PieceVisitor {
  public:
-  NibbleDequantizeVisitor(const std::uint8_t* packed, CodeStorage storage, MutableFloatView y)
-      : kernels_(kernels_of(storage)),
-        sign_extend_(storage == CodeStorage::kS8),
+  PackedDequantizeVisitor(const std::uint8_t* packed, NumberFormat format, MutableFloatView y)
+      : kernels_(kernels_of(numeric::code_storage_of(format))),
+        quarters_(number_format_info(format).bits == 2),
+        sign_extend_(number_format_info(format).lowest < 0),
         packed_(packed),
         left_(y.size()),
         y_(y.bytes()) {}
@@ -153,9 +152,10 @@ class NibbleDequantizeVisitor final : public numeric::PieceVisitor {
 
  private:
   void refill() {
-    filled_ = std::min(left_, kNibbleBuffer);
-    numeric::simd_code_kernels().unpack_nibbles(packed_, filled_, sign_extend_, buffer_.data());
-    packed_ += filled_ / 2;
+    filled_ = std::min(left_, kPackBuffer);
+    const numeric::CodeKernelSet& set = numeric::simd_code_kernels();
+    (quarters_ ? set.unpack_quarters : set.unpack_nibbles)(packed_, filled_, sign_extend_, buffer_.data());
+    packed_ += quarters_ ? filled_ / 4 : filled_ / 2;
     left_ -= filled_;
     used_ = 0;
   }
@@ -165,11 +165,12 @@ class NibbleDequantizeVisitor final : public numeric::PieceVisitor {
   }
 
   const CodeKernels& kernels_;
+  bool quarters_;
   bool sign_extend_;
   const std::uint8_t* packed_;
   std::size_t left_;
   std::uint8_t* y_;
-  std::array<std::uint8_t, kNibbleBuffer> buffer_;
+  std::array<std::uint8_t, kPackBuffer> buffer_;
   std::size_t used_ = 0;
   std::size_t filled_ = 0;
 };
@@ -224,14 +225,13 @@ void dequantize_int32(const std::uint8_t* codes, const QuantGrid& grid, std::uin
 Result<void> quantize(FloatView x, const QuantGrid& grid, std::span<std::uint8_t> codes) {
   const Result<void> checked = check_grid(grid, x.size(), codes.size(), true);
   if (!checked.ok()) return checked;
-  const CodeStorage storage = storage_of(grid.format);
-  if (number_format_info(grid.format).bits == 4) {
-    NibbleQuantizeVisitor visitor(x, storage, codes.data());
+  if (number_format_info(grid.format).bits < 8) {
+    PackedQuantizeVisitor visitor(x, grid.format, codes.data());
     walk_grid(grid, visitor);
     visitor.flush();
     return {};
   }
-  QuantizeVisitor visitor(x, storage, codes.data());
+  QuantizeVisitor visitor(x, numeric::code_storage_of(grid.format), codes.data());
   walk_grid(grid, visitor);
   return {};
 }
@@ -243,13 +243,12 @@ Result<void> dequantize(std::span<const std::uint8_t> codes, const QuantGrid& gr
     dequantize_int32(codes.data(), grid, y.bytes());
     return {};
   }
-  const CodeStorage storage = storage_of(grid.format);
-  if (number_format_info(grid.format).bits == 4) {
-    NibbleDequantizeVisitor visitor(codes.data(), storage, y);
+  if (number_format_info(grid.format).bits < 8) {
+    PackedDequantizeVisitor visitor(codes.data(), grid.format, y);
     walk_grid(grid, visitor);
     return {};
   }
-  DequantizeVisitor visitor(codes.data(), storage, y);
+  DequantizeVisitor visitor(codes.data(), numeric::code_storage_of(grid.format), y);
   walk_grid(grid, visitor);
   return {};
 }
@@ -258,7 +257,7 @@ Result<void> fake_quantize(FloatView x, const QuantGrid& grid, MutableFloatView 
   Result<void> checked = check_grid(grid, x.size(), std::nullopt, true);
   if (checked.ok()) checked = check_layout(grid.layout, y.size());
   if (!checked.ok()) return checked;
-  FakeQuantizeVisitor visitor(x, storage_of(grid.format), y);
+  FakeQuantizeVisitor visitor(x, numeric::code_storage_of(grid.format), y);
   walk_grid(grid, visitor);
   return {};
 }

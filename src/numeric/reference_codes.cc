@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "numeric/kernel_set.h"
-#include "numeric/reference_float8.h"
+#include "numeric/reference_small_floats.h"
 
 namespace halftone::numeric {
 namespace {
@@ -119,6 +119,20 @@ void unpack_nibbles(const std::uint8_t* packed, std::size_t count, bool sign_ext
   }
 }
 
+void pack_quarters(const std::uint8_t* codes, std::size_t count, std::uint8_t* packed) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const unsigned before = i % 4 == 0 ? 0U : packed[i / 4];
+    packed[i / 4] = static_cast<std::uint8_t>(before | ((codes[i] & 3U) << (2U * (i % 4))));
+  }
+}
+
+void unpack_quarters(const std::uint8_t* packed, std::size_t count, bool sign_extend, std::uint8_t* codes) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const unsigned quarter = (static_cast<unsigned>(packed[i / 4]) >> (2U * (i % 4))) & 3U;
+    codes[i] = static_cast<std::uint8_t>(sign_extend && quarter >= 2 ? quarter | 0xFCU : quarter);
+  }
+}
+
 template <typename T>
 constexpr CodeKernels kernels_for() {
   return {quantize_rows<T>,       quantize_periodic<T>, dequantize_rows<T>,
@@ -127,13 +141,39 @@ constexpr CodeKernels kernels_for() {
 
 }  // namespace
 
+CodeStorage code_storage_of(NumberFormat format) {
+  const NumberFormatInfo& info = number_format_info(format);
+  switch (format) {
+    case NumberFormat::kFloat8E4M3Fn:
+      return CodeStorage::kE4M3Fn;
+    case NumberFormat::kFloat8E4M3Fnuz:
+      return CodeStorage::kE4M3Fnuz;
+    case NumberFormat::kFloat8E5M2:
+      return CodeStorage::kE5M2;
+    case NumberFormat::kFloat8E5M2Fnuz:
+      return CodeStorage::kE5M2Fnuz;
+    case NumberFormat::kFloat4E2M1:
+      return CodeStorage::kE2M1;
+    default:
+      break;
+  }
+  if (info.bits == 16) return info.lowest < 0 ? CodeStorage::kS16 : CodeStorage::kU16;
+  return info.lowest < 0 ? CodeStorage::kS8 : CodeStorage::kU8;
+}
+
 const CodeKernelSet& reference_code_kernels() {
   static const CodeKernelSet kReference = {
       "scalar",
       {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(), kernels_for<std::int16_t>(),
-       kernels_for<std::uint16_t>(), reference_float8_kernels()},
+       kernels_for<std::uint16_t>(), reference_small_float_kernels<SmallFloat::kFloat8E4M3Fn>(),
+       reference_small_float_kernels<SmallFloat::kFloat8E4M3Fnuz>(),
+       reference_small_float_kernels<SmallFloat::kFloat8E5M2>(),
+       reference_small_float_kernels<SmallFloat::kFloat8E5M2Fnuz>(),
+       reference_small_float_kernels<SmallFloat::kFloat4E2M1>()},
       pack_nibbles,
-      unpack_nibbles};
+      unpack_nibbles,
+      pack_quarters,
+      unpack_quarters};
   return kReference;
 }
 

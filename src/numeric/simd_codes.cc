@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "numeric/kernel_set.h"
-#include "numeric/simd_float8.h"
+#include "numeric/simd_small_floats.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halftone::numeric {
@@ -394,6 +394,42 @@ void unpack_nibbles(const std::uint8_t* packed, std::size_t count, bool sign_ext
   reference_code_kernels().unpack_nibbles(packed, count, sign_extend, codes);
 }
 
+using QuadTag = hn::ScalableTag<std::uint32_t>;  // four codes seen as one number, the first in the low byte
+constexpr std::size_t kQuads = hn::MaxLanes(QuadTag());
+
+HWY_INLINE hn::Vec<QuadTag> packed_quads(const std::uint8_t* codes) {
+  const QuadTag dq;
+  const auto quads = hn::And(hn::BitCast(dq, hn::LoadU(ByteTag(), codes)), hn::Set(dq, 0x03030303U));
+  const auto pairs = hn::Or(quads, hn::ShiftRight<6>(quads));
+  return hn::And(hn::Or(pairs, hn::ShiftRight<12>(pairs)), hn::Set(dq, 0x000000FFU));
+}
+
+void pack_quarters(const std::uint8_t* codes, std::size_t count, std::uint8_t* packed) {
+  const hn::Rebind<std::uint8_t, QuadTag> quarter;
+  for (; count >= 4 * kQuads; count -= 4 * kQuads) {
+    hn::StoreU(hn::TruncateTo(quarter, packed_quads(codes)), quarter, packed);
+    codes += 4 * kQuads;
+    packed += kQuads;
+  }
+  reference_code_kernels().pack_quarters(codes, count, packed);
+}
+
+void unpack_quarters(const std::uint8_t* packed, std::size_t count, bool sign_extend, std::uint8_t* codes) {
+  const QuadTag dq;
+  const ByteTag db;
+  const hn::Rebind<std::uint8_t, QuadTag> quarter;
+  const auto sign = hn::Set(db, static_cast<std::uint8_t>(sign_extend ? 2 : 0));
+  for (; count >= 4 * kQuads; count -= 4 * kQuads) {
+    const auto wide = hn::PromoteTo(dq, hn::LoadU(quarter, packed));
+    const auto pairs = hn::Or(wide, hn::ShiftLeft<12>(wide));
+    const auto quads = hn::And(hn::Or(pairs, hn::ShiftLeft<6>(pairs)), hn::Set(dq, 0x03030303U));
+    hn::StoreU(hn::Sub(hn::Xor(hn::BitCast(db, quads), sign), sign), db, codes);
+    packed += kQuads;
+    codes += 4 * kQuads;
+  }
+  reference_code_kernels().unpack_quarters(packed, count, sign_extend, codes);
+}
+
 template <typename T>
 constexpr CodeKernels kernels_for() {
   return {quantize_rows<T>,       quantize_periodic<T>, dequantize_rows<T>,
@@ -406,9 +442,12 @@ const CodeKernelSet* code_kernels() {
   static const CodeKernelSet kSet = {
       hwy::TargetName(HWY_TARGET),
       {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(), kernels_for<std::int16_t>(),
-       kernels_for<std::uint16_t>(), float8_kernels()},
+       kernels_for<std::uint16_t>(), e4m3fn_kernels(), e4m3fnuz_kernels(), e5m2_kernels(), e5m2fnuz_kernels(),
+       e2m1_kernels()},
       pack_nibbles,
-      unpack_nibbles};
+      unpack_nibbles,
+      pack_quarters,
+      unpack_quarters};
   return &kSet;
 }
 

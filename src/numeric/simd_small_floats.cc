@@ -1,19 +1,22 @@
-// Kernels for float8e4m3fn on vectors of any width. This file is compiled once per instruction set.
+// Kernels for float8 and float4 formats on vectors of any width. This file is compiled once per instruction
+// set.
 //
-// How a magnitude is rounded without looking at its mantissa: below 2^(e+1) the format's steps are 2^(e-3),
-// with e at least -6, where the denormals begin. Adding 1.5 * 2^(e+20), a float32 whose unit in the last
-// place is just that step, rounds half to even in the addition itself, and the low bits of the sum count the
-// steps. Codes are consecutive in steps and exponents, so code = steps + 8 (e + 6).
+// How a magnitude is rounded without looking at its mantissa of m bits: below 2^(e+1) the format's steps are
+// 2^(e-m), with e at least 1 - bias, where the denormals begin. Adding 1.5 * 2^(e-m+23), a float32 whose unit
+// in the last place is just that step, rounds half to even in the addition itself, and the low bits of the
+// sum count the steps. Codes are consecutive in steps and exponents, so code = steps + 2^m (e - (1 - bias)).
 #include "numeric/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "numeric/simd_float8.cc"
+#define HWY_TARGET_INCLUDE "numeric/simd_small_floats.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
-#include "numeric/simd_float8.h"
+#include "numeric/simd_small_floats.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halftone::numeric {
@@ -29,13 +32,38 @@ using IntVec = hn::Vec<IntTag>;
 
 constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
 constexpr std::size_t kStep = 4 * kLanes;  // elements per iteration: what fills one vector of bytes
-constexpr float kLargest = 448.0F;
 constexpr std::int32_t kMagnitudeBits = 0x7FFFFFFF;
 constexpr std::int32_t kExponentBits = 0x7F800000;  // also those of infinity: more is NaN
 constexpr std::int32_t kQuietNan = 0x7FC00000;
-constexpr std::int32_t kSmallestNormal = 121 << 23;         // 2^-6
-constexpr std::int32_t kToRounder = (20 << 23) | 0x400000;  // from the bits of 2^e to those of 1.5 * 2^(e+20)
-constexpr std::int32_t kNanCode = 0x7F;
+
+// What codes there are beside finite numbers.
+enum class Specials : std::uint8_t {
+  kNan,          // a NaN of either sign above the largest number: "fn"
+  kInfinityNan,  // infinity above the largest number, and three NaNs above that, of which the last is written
+  kUnsignedZero,  // NaN in place of -0: "fnuz"
+  kNone,
+};
+
+template <int bits, int mantissa_bits, int bias, int largest, Specials specials>
+struct Format {
+  static constexpr int kBits = bits;
+  static constexpr int kMantissaBits = mantissa_bits;
+  static constexpr Specials kSpecials = specials;
+  static constexpr float kLargest = largest;
+  static constexpr std::int32_t kSignCode = 1 << (bits - 1);
+  static constexpr std::int32_t kLastCode = kSignCode - 1;      // without sign
+  static constexpr std::int32_t kInfinityCode = kLastCode - 3;  // where there is one
+  static constexpr int kLowestBits = 128 - bias;  // the exponent field of 2^(1 - bias) in float32
+  static constexpr std::int32_t kSmallestNormal = kLowestBits << 23;
+  // From the bits of 2^e to those of 1.5 * 2^(e + 23 - mantissa_bits).
+  static constexpr std::int32_t kToRounder = ((23 - mantissa_bits) << 23) | 0x400000;
+};
+
+using E4M3Fn = Format<8, 3, 7, 448, Specials::kNan>;
+using E4M3Fnuz = Format<8, 3, 8, 240, Specials::kUnsignedZero>;
+using E5M2 = Format<8, 2, 15, 57344, Specials::kInfinityNan>;
+using E5M2Fnuz = Format<8, 2, 16, 57344, Specials::kUnsignedZero>;
+using E2M1 = Format<4, 1, 1, 6, Specials::kNone>;
 
 HWY_INLINE IntVec ints(std::int32_t value) { return hn::Set(IntTag(), value); }
 
@@ -50,6 +78,7 @@ HWY_INLINE FloatVec load_floats(const std::uint8_t* from) {
 // x / scale without its sign, rounded to the format. NaN has to be put in afterwards: where it is is known
 // from x, and its sign too, while the sign of a NaN that a division makes differs between machines.
 struct Rounded {
+  FloatVec magnitude;  // before rounding, but not above the largest value
   FloatVec rounder;
   FloatVec sum;     // the rounded magnitude plus `rounder`
   IntVec exponent;  // the bits of 2^e
@@ -57,45 +86,90 @@ struct Rounded {
   hn::Mask<IntTag> is_nan;
 };
 
+template <typename F>
 HWY_INLINE Rounded rounded(const std::uint8_t* from, FloatVec scale) {
   const IntVec bits = as_bits(load_floats(from));
   const IntVec magnitude_bits = hn::And(bits, ints(kMagnitudeBits));
   const FloatVec quotient = hn::Div(as_floats(magnitude_bits), scale);
-  const FloatVec magnitude = hn::Min(quotient, hn::Set(FloatTag(), kLargest));
-  const IntVec exponent = hn::And(hn::Max(as_bits(magnitude), ints(kSmallestNormal)), ints(kExponentBits));
-  const FloatVec rounder = as_floats(hn::Add(exponent, ints(kToRounder)));
-  return {rounder, hn::Add(magnitude, rounder), exponent, hn::Xor(bits, magnitude_bits),
+  const FloatVec magnitude = hn::Min(quotient, hn::Set(FloatTag(), F::kLargest));
+  const IntVec exponent = hn::And(hn::Max(as_bits(magnitude), ints(F::kSmallestNormal)), ints(kExponentBits));
+  const FloatVec rounder = as_floats(hn::Add(exponent, ints(F::kToRounder)));
+  return {magnitude,
+          rounder,
+          hn::Add(magnitude, rounder),
+          exponent,
+          hn::Xor(bits, magnitude_bits),
           hn::Gt(magnitude_bits, ints(kExponentBits))};
 }
 
+// The sign, but none for a quotient of exactly 0: what a zero point of 0 makes of -0 in onnx.reference.
+HWY_INLINE IntVec sign_unless_zero(const Rounded& got) {
+  return hn::IfThenZeroElse(hn::Eq(as_bits(got.magnitude), hn::Zero(IntTag())), got.sign);
+}
+
+template <typename F>
 HWY_INLINE IntVec encoded(const std::uint8_t* from, FloatVec scale) {
-  const Rounded got = rounded(from, scale);
+  const Rounded got = rounded<F>(from, scale);
   const IntVec steps = hn::Sub(as_bits(got.sum), as_bits(got.rounder));
-  const IntVec code = hn::Add(steps, hn::ShiftRight<20>(hn::Sub(got.exponent, ints(kSmallestNormal))));
-  const IntVec sign = hn::And(hn::ShiftRight<24>(got.sign), ints(0x80));
-  return hn::Or(hn::IfThenElse(got.is_nan, ints(kNanCode), code), sign);
+  const IntVec above = hn::Sub(got.exponent, ints(F::kSmallestNormal));
+  const IntVec code = hn::Add(steps, hn::ShiftRight<23 - F::kMantissaBits>(above));
+  const IntVec sign_bit = F::kSpecials == Specials::kNone ? sign_unless_zero(got) : got.sign;
+  const IntVec sign = hn::And(hn::ShiftRight<32 - F::kBits>(sign_bit), ints(F::kSignCode));
+  if constexpr (F::kSpecials == Specials::kUnsignedZero) {
+    const IntVec with_sign = hn::IfThenZeroElse(hn::Eq(code, hn::Zero(IntTag())), hn::Or(code, sign));
+    return hn::IfThenElse(got.is_nan, ints(F::kSignCode), with_sign);
+  } else if constexpr (F::kSpecials == Specials::kNone) {
+    return hn::IfThenElse(got.is_nan, ints(F::kSignCode), hn::Or(code, sign));
+  } else {
+    return hn::Or(hn::IfThenElse(got.is_nan, ints(F::kLastCode), code), sign);
+  }
 }
 
 HWY_INLINE FloatVec finished(FloatVec magnitude, hn::Mask<IntTag> is_nan, IntVec sign) {
   return as_floats(hn::Or(hn::IfThenElse(is_nan, ints(kQuietNan), as_bits(magnitude)), sign));
 }
 
+template <typename F>
 HWY_INLINE FloatVec fake_quantized(const std::uint8_t* from, FloatVec scale) {
-  const Rounded got = rounded(from, scale);
-  return finished(hn::Mul(hn::Sub(got.sum, got.rounder), scale), got.is_nan, got.sign);
+  const Rounded got = rounded<F>(from, scale);
+  const FloatVec magnitude = hn::Sub(got.sum, got.rounder);
+  const FloatVec value = hn::Mul(magnitude, scale);
+  if constexpr (F::kSpecials == Specials::kUnsignedZero) {
+    const auto unsigned_code = hn::Or(got.is_nan, hn::Eq(as_bits(magnitude), hn::Zero(IntTag())));
+    return finished(value, got.is_nan, hn::IfThenZeroElse(unsigned_code, got.sign));
+  } else if constexpr (F::kSpecials == Specials::kNone) {
+    const IntVec minus_zero = ints(std::numeric_limits<std::int32_t>::min());
+    return as_floats(hn::IfThenElse(got.is_nan, minus_zero, hn::Or(as_bits(value), sign_unless_zero(got))));
+  } else {
+    return finished(value, got.is_nan, got.sign);
+  }
 }
 
-// steps * 2^(e-3) as two factors, of which neither is denormal: machines are slow with those.
+// steps * 2^(e - mantissa_bits) as two factors, of which neither is denormal: machines are slow with those.
+template <typename F>
 HWY_INLINE FloatVec decoded(const std::uint8_t* from, FloatVec scale) {
+  constexpr int kM = F::kMantissaBits;
   const hn::Rebind<std::uint8_t, IntTag> dt;
   const IntVec code = hn::PromoteTo(IntTag(), hn::LoadU(dt, from));
-  const IntVec magnitude = hn::And(code, ints(kNanCode));
-  const IntVec exponent = hn::Max(hn::ShiftRight<3>(magnitude), ints(1));  // e + 7
-  const IntVec steps = hn::Sub(magnitude, hn::ShiftLeft<3>(hn::Sub(exponent, ints(1))));
-  const FloatVec unit = as_floats(hn::ShiftLeft<23>(hn::Add(exponent, ints(127 - 10))));
+  const IntVec magnitude = hn::And(code, ints(F::kLastCode));
+  const IntVec exponent = hn::Max(hn::ShiftRight<kM>(magnitude), ints(1));  // e + bias
+  const IntVec steps = hn::Sub(magnitude, hn::ShiftLeft<kM>(hn::Sub(exponent, ints(1))));
+  const FloatVec unit = as_floats(hn::ShiftLeft<23>(hn::Add(exponent, ints(F::kLowestBits - 1 - kM))));
   const FloatVec value = hn::Mul(hn::ConvertTo(FloatTag(), steps), unit);
-  const IntVec sign = hn::ShiftLeft<24>(hn::Xor(code, magnitude));
-  return finished(hn::Mul(value, scale), hn::Eq(magnitude, ints(kNanCode)), sign);
+  const FloatVec product = hn::Mul(value, scale);
+  const IntVec sign = hn::ShiftLeft<32 - F::kBits>(hn::Xor(code, magnitude));
+  if constexpr (F::kSpecials == Specials::kUnsignedZero) {
+    const auto is_nan = hn::Eq(code, ints(F::kSignCode));
+    return finished(product, is_nan, hn::IfThenZeroElse(is_nan, sign));
+  } else if constexpr (F::kSpecials == Specials::kNone) {
+    return as_floats(hn::Or(as_bits(product), sign));
+  } else if constexpr (F::kSpecials == Specials::kInfinityNan) {
+    const auto is_infinite = hn::Eq(magnitude, ints(F::kInfinityCode));
+    const FloatVec extended = as_floats(hn::IfThenElse(is_infinite, ints(kExponentBits), as_bits(product)));
+    return finished(extended, hn::Gt(magnitude, ints(F::kInfinityCode)), sign);
+  } else {
+    return finished(product, hn::Eq(magnitude, ints(F::kLastCode)), sign);
+  }
 }
 
 // Where the scales of four consecutive vectors come from.
@@ -112,6 +186,7 @@ struct ScaleList {
 };
 
 // What a kernel does to kStep elements.
+template <typename F>
 struct Quantize {
   static constexpr std::size_t kInBytes = sizeof(float);
   static constexpr std::size_t kOutBytes = 1;
@@ -121,25 +196,27 @@ struct Quantize {
     const hn::ScalableTag<std::int16_t> d16;
     const hn::ScalableTag<std::uint8_t> d8;
     const auto low =
-        hn::OrderedDemote2To(d16, encoded(in, scales.at(0)), encoded(in + kVector, scales.at(1)));
-    const auto high = hn::OrderedDemote2To(d16, encoded(in + 2 * kVector, scales.at(2)),
-                                           encoded(in + 3 * kVector, scales.at(3)));
+        hn::OrderedDemote2To(d16, encoded<F>(in, scales.at(0)), encoded<F>(in + kVector, scales.at(1)));
+    const auto high = hn::OrderedDemote2To(d16, encoded<F>(in + 2 * kVector, scales.at(2)),
+                                           encoded<F>(in + 3 * kVector, scales.at(3)));
     hn::StoreU(hn::OrderedDemote2To(d8, low, high), d8, out);
   }
 };
 
+template <typename F>
 struct Dequantize {
   static constexpr std::size_t kInBytes = 1;
   static constexpr std::size_t kOutBytes = sizeof(float);
   template <typename Scales>
   static HWY_INLINE void step(const std::uint8_t* in, const Scales& scales, std::uint8_t* out) {
     for (std::size_t vector = 0; vector < 4; ++vector) {
-      hn::StoreU(decoded(in + vector * kLanes, scales.at(vector)), FloatTag(),
+      hn::StoreU(decoded<F>(in + vector * kLanes, scales.at(vector)), FloatTag(),
                  reinterpret_cast<float*>(out) + vector * kLanes);
     }
   }
 };
 
+template <typename F>
 struct FakeQuantize {
   static constexpr std::size_t kInBytes = sizeof(float);
   static constexpr std::size_t kOutBytes = sizeof(float);
@@ -147,7 +224,7 @@ struct FakeQuantize {
   static HWY_INLINE void step(const std::uint8_t* in, const Scales& scales, std::uint8_t* out) {
     for (std::size_t vector = 0; vector < 4; ++vector) {
       const std::size_t offset = vector * kLanes * sizeof(float);
-      hn::StoreU(fake_quantized(in + offset, scales.at(vector)), FloatTag(),
+      hn::StoreU(fake_quantized<F>(in + offset, scales.at(vector)), FloatTag(),
                  reinterpret_cast<float*>(out + offset));
     }
   }
@@ -201,12 +278,19 @@ void over_periods(const std::uint8_t* in, std::size_t count, const PeriodicGrid&
   }
 }
 
+template <typename F>
+CodeKernels kernels_for() {
+  return {over_rows<Quantize<F>>,      over_periods<Quantize<F>>,  over_rows<Dequantize<F>>,
+          over_periods<Dequantize<F>>, over_rows<FakeQuantize<F>>, over_periods<FakeQuantize<F>>};
+}
+
 }  // namespace
 
-CodeKernels float8_kernels() {
-  return {over_rows<Quantize>,      over_periods<Quantize>,  over_rows<Dequantize>,
-          over_periods<Dequantize>, over_rows<FakeQuantize>, over_periods<FakeQuantize>};
-}
+CodeKernels e4m3fn_kernels() { return kernels_for<E4M3Fn>(); }
+CodeKernels e4m3fnuz_kernels() { return kernels_for<E4M3Fnuz>(); }
+CodeKernels e5m2_kernels() { return kernels_for<E5M2>(); }
+CodeKernels e5m2fnuz_kernels() { return kernels_for<E5M2Fnuz>(); }
+CodeKernels e2m1_kernels() { return kernels_for<E2M1>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace halftone::numeric

@@ -19,8 +19,10 @@ Error format_error(std::string_view target, std::string_view option, NumberForma
                std::string(option), "Choose one of " + std::string(allowed) + "."};
 }
 
+// Not those of 2 bits: they need operator set 25, which no runtime of this target's models has.
 bool is_integer_format(NumberFormat format) {
-  return is_quantize_format(format) && number_format_info(format).kind == FormatKind::kInteger;
+  const NumberFormatInfo& info = number_format_info(format);
+  return is_quantize_format(format) && info.kind == FormatKind::kInteger && info.bits >= 4;
 }
 
 }  // namespace

@@ -18,6 +18,12 @@ Error misfit(const Site& site, const std::string& what) {
                printable(site.tensor), kNextStep};
 }
 
+// Formats that some target places quantizers of; of the others no runtime can run a plan.
+bool has_target(NumberFormat format) {
+  const NumberFormatInfo& info = number_format_info(format);
+  return (info.kind == FormatKind::kInteger && info.bits >= 4) || format == NumberFormat::kFloat8E4M3Fn;
+}
+
 class PlanChecker {
  public:
   PlanChecker(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan) {}
@@ -96,10 +102,13 @@ class PlanChecker {
     if (!fits)
       return misfit(site,
                     "can't be stored as " + format + " in the role of " + std::string(role_name(site.role)));
+    if (!has_target(site.format))
+      return misfit(site,
+                    "can't be stored as " + format + ", because no target runs quantizers of that format");
     if (site.role == Role::kActivation && number_format_info(site.format).bits < 8) {
       return misfit(site, "can't be " + format + ": activations need 8 or 16 bits");
     }
-    if (number_format_info(site.format).kind == FormatKind::kFloat8 && !site.symmetric)
+    if (number_format_info(site.format).kind == FormatKind::kSmallFloat && !site.symmetric)
       return misfit(site, "is asymmetric, but " + format + " has no zero point");
     if (site.granularity == Granularity::kBlock)
       return misfit(site, "has scales per block, which this version doesn't support");

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kModelOpt = "modelopt";
 
-bool is_float8(NumberFormat format) { return number_format_info(format).kind == FormatKind::kFloat8; }
+bool is_float8(NumberFormat format) { return format == NumberFormat::kFloat8E4M3Fn; }
 
 // Where one of the two formats is given, the other follows it.
 TargetFormats formats_of(const PlanOptions& options) {

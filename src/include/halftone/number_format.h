@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "halftone/data_type.h"
+#include "halftone/small_floats.h"
 
 namespace halftone {
 
@@ -23,15 +24,21 @@ enum class NumberFormat : std::uint8_t {
   kUint16,
   kInt4,
   kUint4,
+  kInt2,
+  kUint2,
   kInt32,
   kFloat8E4M3Fn,
+  kFloat8E4M3Fnuz,
+  kFloat8E5M2,
+  kFloat8E5M2Fnuz,
+  kFloat4E2M1,
   kFloat32,
 };
 
 enum class FormatKind : std::uint8_t {
-  kInteger,  // real = (code - zero_point) * scale
-  kFloat8,   // real = (what the code means as a float of 8 bits) * scale; no zero point but 0
-  kFloat32,  // the real number itself: the format of a tensor that is not quantized
+  kInteger,     // real = (code - zero_point) * scale
+  kSmallFloat,  // real = (what the code means as a float of 8 or 4 bits) * scale; no zero point but 0
+  kFloat32,     // the real number itself: the format of a tensor that is not quantized
 };
 
 struct NumberFormatInfo {
@@ -59,11 +66,14 @@ std::optional<NumberFormat> number_format_from_name(std::string_view name);
 std::optional<NumberFormat> number_format_from_data_type(DataType type);
 
 // True for the formats that QuantizeLinear can produce: all of them but int32, which is for biases only, and
-// float32, which is no quantized format. Their kind is kInteger or kFloat8.
+// float32, which is no quantized format. Their kind is kInteger or kSmallFloat.
 bool is_quantize_format(NumberFormat format);
 
-// Bytes that `count` codes take when packed; an odd number of 4-bit codes takes one half-used byte. 0 for
-// count 0. nullopt if count exceeds 2^60, so that no caller has to think about overflow.
+// The float that a format's codes are; nullopt unless its kind is kSmallFloat.
+std::optional<SmallFloat> small_float_of(NumberFormat format);
+
+// Bytes that `count` codes take when packed; a last byte may be used in part. 0 for count 0. nullopt if count
+// exceeds 2^60, so that no caller has to think about overflow.
 std::optional<std::uint64_t> code_byte_count(NumberFormat format, std::uint64_t count);
 
 }  // namespace halftone

@@ -1,9 +1,9 @@
 // How scales lie over a tensor, and the kernels that use them: quantize, dequantize, fake-quantize.
 //
-// Codes are bytes as ONNX stores them in raw_data: little endian; 4-bit codes two to a byte, the first in the
-// low half, an odd last one with a zero above it. Everything here is exact: equal to onnxruntime's
-// QuantizeLinear and DequantizeLinear in native x86-64 builds to the last bit, on every instruction set and
-// in WebAssembly.
+// Codes are bytes as ONNX stores them in raw_data: little endian; 4-bit codes two to a byte and 2-bit codes
+// four to a byte, the first in the lowest bits, what is left of the last byte zero. Everything here is exact:
+// equal to onnxruntime's QuantizeLinear and DequantizeLinear in native x86-64 builds to the last bit, on
+// every instruction set and in WebAssembly.
 //
 //   quantize       code = saturate(round_half_even(x / scale) + zero_point), with a true float32 division
 //   dequantize     float32(code - zero_point) * scale, rounded once
@@ -12,9 +12,14 @@
 // NaN gives the lowest code (onnxruntime in WebAssembly gives 0 instead), +-infinity saturates. There is no
 // flush to zero: denormal values and scales count.
 //
-// float8e4m3fn rounds x / scale to the nearest of its values, half to the even code, and saturates at +-448
-// (infinity too), as QuantizeLinear with saturate = 1; its codes keep the sign of zero, and NaN is NaN both
-// ways, with the sign of x. Dequantizing multiplies the code's value with the scale, rounded once.
+// The small floats (float8 and float4e2m1) round x / scale to the nearest of their values, half to the even
+// code, and saturate at the largest (infinity too), as QuantizeLinear with saturate = 1. Codes keep the sign
+// of zero and of NaN where the type has one, NaN stays NaN, and float8e5m2's infinity dequantizes to
+// infinity. Dequantizing multiplies the code's value with the scale, rounded once.
+//
+// float4e2m1 follows onnx.reference, since onnxruntime 1.23 can't load the type: NaN gives the code of -0,
+// and -0 / scale gives 0, while negative numbers that round to zero keep their sign.
+//
 // Threading: plain functions. Ownership: views only.
 #pragma once
 
@@ -75,7 +80,7 @@ Result<QuantGrid> quant_grid(NumberFormat format, std::span<const std::int64_t> 
 //   kUnsupportedType  the format has no codes (quantize and fake_quantize: or is int32)
 //   kShapeMismatch    wrong number of elements, bytes, scales or zero points; the message has both numbers
 //   kInvalidPolicy    a scale that is not finite and positive (denormals are fine), or a zero point that is
-//                     no code of the format (float8e4m3fn: that is not 0)
+//                     no code of the format (small floats: that is not 0)
 // Zero elements are fine and write nothing.
 
 // `codes` has code_byte_count(format, x.size()) bytes. Precondition: it doesn't overlap x.

@@ -40,7 +40,8 @@ struct CodeRange {
   std::int32_t highest = 0;
 };
 
-// How a float8e4m3fn scale follows from the largest magnitude m of a range.
+// How a float8e4m3fn scale follows from the largest magnitude m of a range. The other small floats have
+// kWholeRange only, with their own largest value in place of 448.
 enum class Float8Scale : std::uint8_t {
   kWholeRange,  // m / 448: m becomes the largest code
   // As ModelOpt, which makes an int8 scale first and turns it into one for float8 by another factor than that
@@ -62,10 +63,10 @@ CodeRange spread_codes(NumberFormat format, Symmetry symmetry);
 //   zero_point = asymmetric: round_half_even(lowest - min / scale64), with the scale before its rounding
 //                symmetric:  round_half_even((lowest + highest) / 2)
 // A range of [0, 0], or one whose scale64 is below the smallest normal float32, gives scale 1, zero point 0.
-// float8e4m3fn: scale as `float8` says, in which m comes from the range as for symmetric integers; zero point
-// 0. For [0, 0] and tiny ranges the scale is 1, or what kModelOpt makes of an int8 scale of 1: 448 / 127.
-// Errors: kUnsupportedType unless is_quantize_format(format); kNonFinite; kInvalidPolicy if min > max, or if
-// float8e4m3fn is to be asymmetric; kTooLarge if kModelOpt's product leaves float32.
+// float8 and float4 formats: scale as `float8` says, in which m comes from the range as for symmetric
+// integers; zero point 0. For [0, 0] and tiny ranges the scale is 1, or what kModelOpt makes of an int8 scale
+// of 1: 448 / 127. Errors: kUnsupportedType unless is_quantize_format(format); kNonFinite; kInvalidPolicy if
+// min > max, or if float8e4m3fn is to be asymmetric; kTooLarge if kModelOpt's product leaves float32.
 Result<QuantParams> params_from_range(NumberFormat format, Symmetry symmetry, ValueRange range,
                                       Float8Scale float8 = Float8Scale::kWholeRange);
 

@@ -76,7 +76,7 @@ Reasons::Reasons(const PolicyGraph& graph, const Policy& policy, const PlanConte
     : graph_(graph),
       policy_(policy),
       patterns_(context.selection),
-      float8_(number_format_info(context.formats.activations).kind == FormatKind::kFloat8),
+      float8_(context.formats.activations == NumberFormat::kFloat8E4M3Fn),
       exclusion_of_(graph.graph().nodes().size(), -1) {
   for (std::size_t i = 0; i < policy.exclusions.size(); ++i) {
     std::int32_t& known = exclusion_of_[index_of(policy.exclusions[i].node)];
