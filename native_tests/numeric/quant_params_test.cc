@@ -124,6 +124,21 @@ Result<QuantParams> float8_params(float min, float max, Float8Scale convention) 
   return params_from_range(NumberFormat::kFloat8E4M3Fn, Symmetry::kSymmetric, {min, max}, convention);
 }
 
+TEST_CASE("Scales of the other small floats make the largest magnitude their largest value",
+          "[numeric][float8]") {
+  const auto scale = [](NumberFormat format, Float8Scale convention) {
+    return params_from_range(format, Symmetry::kSymmetric, {-9.0F, 3.0F}, convention).value().scale;
+  };
+  for (const Float8Scale convention : {Float8Scale::kWholeRange, Float8Scale::kModelOpt}) {
+    CHECK(scale(NumberFormat::kFloat8E4M3Fnuz, convention) == 9.0F / 240.0F);
+    CHECK(scale(NumberFormat::kFloat8E5M2, convention) == 9.0F / 57344.0F);
+    CHECK(scale(NumberFormat::kFloat8E5M2Fnuz, convention) == 9.0F / 57344.0F);
+    CHECK(scale(NumberFormat::kFloat4E2M1, convention) == 1.5F);
+  }
+  CHECK(params(NumberFormat::kUint2, Symmetry::kAsymmetric, -1.0F, 2.0F).scale == 1.0F);
+  CHECK(params(NumberFormat::kUint2, Symmetry::kAsymmetric, -1.0F, 2.0F).zero_point == 1);
+}
+
 TEST_CASE("A float8 scale makes the largest magnitude 448", "[numeric][float8]") {
   CHECK(float8_params(-1.0F, 448.0F, Float8Scale::kWholeRange).value().scale == 1.0F);
   CHECK(float8_params(-9.0F, 3.0F, Float8Scale::kWholeRange).value().scale == 9.0F / 448.0F);

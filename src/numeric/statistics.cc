@@ -102,6 +102,41 @@ void channel_ranges_by_column(FloatView x, const GridLayout& layout, std::span<R
   ranges.fold(out);
 }
 
+// Blocks of a matrix's rows are its column ranges; blocks of single values in a row (inner 1) are plain
+// ranges.
+void channel_ranges_by_block(FloatView x, const GridLayout& layout, std::span<RangeStatistics> out) {
+  std::size_t at = 0;
+  std::size_t scale = 0;
+  std::vector<float> min(layout.inner);
+  std::vector<float> max(layout.inner);
+  std::vector<std::int32_t> bits(layout.inner);
+  for (std::size_t outer = 0; outer < layout.outer; ++outer) {
+    for (std::size_t first = 0; first < layout.channels; first += layout.block_size) {
+      const std::size_t rows = std::min(layout.block_size, layout.channels - first);
+      const FloatView block = x.subview(at, rows * layout.inner);
+      at += block.size();
+      if (layout.inner == 1) {
+        out[scale++] = range_of(block);
+        continue;
+      }
+      std::fill(min.begin(), min.end(), std::numeric_limits<float>::infinity());
+      std::fill(max.begin(), max.end(), -std::numeric_limits<float>::infinity());
+      std::fill(bits.begin(), bits.end(), 0);
+      numeric::simd_statistic_kernels().column_ranges(block.bytes(), rows, layout.inner, min.data(),
+                                                      max.data(), bits.data());
+      for (std::size_t column = 0; column < layout.inner; ++column, ++scale) {
+        if (bits[column] >= numeric::kInfinityBits) {
+          std::fill(out.begin(), out.end(), RangeStatistics{});
+          return channel_ranges_with_care(x, layout, out);
+        }
+        out[scale].min = min[column] + 0.0F;
+        out[scale].max = max[column] + 0.0F;
+        out[scale].count = rows;
+      }
+    }
+  }
+}
+
 double canonical(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
 }
@@ -158,7 +193,7 @@ Result<std::vector<RangeStatistics>> channel_ranges(FloatView x, const GridLayou
   std::vector<RangeStatistics> out(layout.scale_count());
   if (x.size() == 0) return out;
   if (layout.block_size != 0) {
-    channel_ranges_with_care(x, layout, out);
+    channel_ranges_by_block(x, layout, out);
   } else if (layout.channels == 1) {
     out[0] = range_of(x);
   } else if (layout.outer > 1 && layout.inner < kShortRow) {

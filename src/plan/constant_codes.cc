@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "halftone/code_bytes.h"
 #include "halftone/quant_grid.h"
 #include "halftone/quant_params.h"
-#include "plan/code_bytes.h"
 #include "plan/constant_values.h"
 
 namespace halftone {

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "plan/code_bytes.h"
+#include "halftone/code_bytes.h"
 #include "plan/constant_codes.h"
 #include "plan/wording.h"
 

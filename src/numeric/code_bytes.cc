@@ -1,4 +1,4 @@
-#include "plan/code_bytes.h"
+#include "halftone/code_bytes.h"
 
 #include <cstddef>
 #include <cstring>
