@@ -18,10 +18,11 @@ const MAY_INCLUDE: Record<string, readonly string[]> = {
   base: ['base'],
   numeric: ['base', 'numeric'],
   model: ['base', 'model'],
+  codec: ['base', 'numeric', 'model', 'codec'],
   plan: ['base', 'numeric', 'model', 'plan'],
   calibrate: ['base', 'numeric', 'model', 'plan', 'calibrate'],
   sensitivity: ['base', 'numeric', 'model', 'plan', 'calibrate', 'sensitivity'],
-  exchange: ['base', 'numeric', 'model', 'plan', 'calibrate', 'sensitivity', 'exchange'],
+  exchange: ['base', 'numeric', 'model', 'codec', 'plan', 'calibrate', 'sensitivity', 'exchange'],
 };
 
 /** Which layer a public header of src/include/halftone belongs to: the one that defines what it declares. */
@@ -43,6 +44,13 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'model.h': 'model',
   'subgraph.h': 'model',
   'writer.h': 'model',
+  'block_format.h': 'codec',
+  'codec.h': 'codec',
+  'codec_plan.h': 'codec',
+  'codec_schema.h': 'codec',
+  'encoded_value.h': 'codec',
+  'nested_absmax.h': 'codec',
+  'struct_type.h': 'codec',
   'aimet_config.h': 'plan',
   'plan.h': 'plan',
   'print_stat.h': 'plan',
