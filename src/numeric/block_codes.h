@@ -1,0 +1,76 @@
+// The code of one value in a block: its definition, and a faster way to the same answer.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "numeric/block_kernels.h"
+#include "numeric/code_table.h"
+#include "numeric/extended.h"
+
+namespace halftone::numeric {
+
+// The parameters of one block of integers. `lowest` and `highest` are whole.
+struct AffineBlock {
+  double scale;  // positive and finite
+  double zero_point;
+  double offset;
+  double lowest;
+  double highest;
+};
+
+inline double lowest_code(std::uint32_t bits, bool is_signed) {
+  return is_signed ? -std::ldexp(1.0, static_cast<int>(bits) - 1) : 0.0;
+}
+
+inline double highest_code(std::uint32_t bits, bool is_signed) {
+  return lowest_code(bits, is_signed) + std::ldexp(1.0, static_cast<int>(bits)) - 1.0;
+}
+
+// The double of block `block`.
+double block_double(BlockDoubles doubles, std::size_t block);
+
+AffineBlock affine_block(const AffineCodes& affine, BlockDoubles scales, std::size_t block);
+
+// The definition: (value - offset) / scale + zero_point, three roundings to extended precision, limited, one
+// rounding to double, one half to even. `value` is finite. The type is a parameter for the tests.
+template <typename E>
+std::int32_t exact_affine_code(double value, const AffineBlock& block) {
+  const E sum = (E(value) - E(block.offset)) / E(block.scale) + E(block.zero_point);
+  const E lowest(block.lowest);
+  const E highest(block.highest);
+  const E limited = sum < lowest ? lowest : highest < sum ? highest : sum;
+  return static_cast<std::int32_t>(std::nearbyint(static_cast<double>(limited)));
+}
+
+// The definition: the entry with the smallest square of the distance, in extended precision, from a quotient
+// in double (finite); of equal ones the first.
+template <typename E>
+std::uint8_t exact_table_code(double quotient, const CodeTable& table) {
+  std::size_t best = 0;
+  E smallest{};
+  for (std::size_t i = 0; i < table.count; ++i) {
+    const E distance = E(quotient) - E(table.entries[i]);
+    const E square = distance * distance;
+    if (i != 0 && !(square < smallest)) continue;
+    smallest = square;
+    best = i;
+  }
+  return static_cast<std::uint8_t>(best);
+}
+
+// Decoding: each step rounded to double, then to float32. An entry's -0 becomes +0.
+inline float affine_value(std::int32_t code, const AffineBlock& block) {
+  return static_cast<float>((static_cast<double>(code) - block.zero_point) * block.scale + block.offset);
+}
+
+inline float table_value(double entry, double scale) { return static_cast<float>((0.0 + entry) * scale); }
+
+// The same codes in double arithmetic, where that is provably enough, else by the definition.
+std::int32_t affine_code(double value, const AffineBlock& block);
+
+// Nothing if value / scale isn't finite.
+std::optional<std::uint8_t> table_code(double value, double scale, const CodeTable& table);
+
+}  // namespace halftone::numeric
