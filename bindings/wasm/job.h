@@ -25,10 +25,10 @@ class Job {
   // or "simulated_tensors" (with every activation as an output). `cut`: of "base" and "group" only what lies
   // behind this cut, with the tensors that cross it as inputs; -1 for all.
   virtual emscripten::val skeleton(const std::string& kind, int index, int cut);
-  // A part in which the sites of these groups can be switched on (halftone/switched_part.h): the skeleton's
-  // members, and `switches`, a list of {tensor, kind: "input", "addend" or "values", feed, rank, dims, off,
-  // on} of those that have a switch.
-  virtual emscripten::val switched(int cut, const emscripten::val& groups);
+  // A part in which the sites of these groups can be switched on (halftone/switched_part.h), with the tensors
+  // `also` as outputs: the skeleton's members, and `switches`, a list of {tensor, kind: "input", "addend" or
+  // "values", feed, rank, dims, off, on} of those that have a switch.
+  virtual emscripten::val switched(int cut, const emscripten::val& groups, const emscripten::val& also);
   // Takes in values of tensor number `index`: a Float32Array, and for comparisons the other model's.
   virtual emscripten::val feed(int index, const emscripten::val& values,
                                const emscripten::val& dims_or_others);

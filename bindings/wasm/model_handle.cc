@@ -380,4 +380,14 @@ val ModelHandle::statistics(const std::string& tensor, int bins, const std::stri
   });
 }
 
+Result<std::shared_ptr<const Model>> ModelHandle::at_opset(std::int64_t opset) {
+  if (model_->graph().opset() >= opset) return model_;
+  if (converted_ == nullptr || converted_->graph().opset() != opset) {
+    Result<std::shared_ptr<const Model>> converted = model_->with_opset(opset);
+    if (!converted.ok()) return converted;
+    converted_ = std::move(converted).value();
+  }
+  return converted_;
+}
+
 }  // namespace halftone::wasm

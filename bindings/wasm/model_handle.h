@@ -3,6 +3,7 @@
 
 #include <emscripten/val.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,11 +58,15 @@ class ModelHandle {
   emscripten::val statistics(const std::string& tensor, int bins, const std::string& encoding_json) const;
 
   [[nodiscard]] const std::shared_ptr<const Model>& model() const { return model_; }
+  // The model at `opset` or above. Converting takes longer than the rest of a sweep's start, so the last
+  // conversion is kept. Errors: those of Model::with_opset.
+  Result<std::shared_ptr<const Model>> at_opset(std::int64_t opset);
 
  private:
   LiveObject live_;
   std::optional<ModelLoader> loader_;
   std::shared_ptr<const Model> model_;
+  std::shared_ptr<const Model> converted_;
 };
 
 }  // namespace halftone::wasm

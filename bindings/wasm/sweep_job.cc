@@ -28,10 +28,11 @@ Error no_such(const std::string& what) {
 
 // Every variant of a model whose opset is too old for its pairs would otherwise be converted on its own.
 // Where the converter can't raise the model, the variants that don't need it still work.
-ModelPointer raised_once(const ModelPointer& model, const Plan& plan) {
-  if (model->graph().opset() >= plan.opset_needed) return model;
-  Result<ModelPointer> raised = model->with_opset(plan.opset_needed);
-  return raised.ok() && check_plan(*raised.value(), plan).ok() ? raised.value() : model;
+ModelPointer raised_once(ModelHandle& handle, const Plan& plan) {
+  const Result<ModelPointer> raised = handle.at_opset(plan.opset_needed);
+  if (!raised.ok()) return handle.model();
+  const bool same = raised.value() == handle.model();
+  return same || check_plan(*raised.value(), plan).ok() ? raised.value() : handle.model();
 }
 
 val switches_to_js(const SwitchedPart& part) {
@@ -55,15 +56,15 @@ val switches_to_js(const SwitchedPart& part) {
 }
 
 // A cut costs a session and a run of each sample before it saves anything.
-constexpr std::size_t kVariantsPerCut = 16;
-constexpr std::size_t kMostCuts = 12;
+constexpr std::size_t kVariantsPerCut = 4;
+constexpr std::size_t kMostCuts = 24;
 
 // A sweep by disabling keeps the other quantizers on: what its variants differ from is the simulated model.
 class SweepJob final : public Job {
  public:
   SweepJob(const ModelPointer& base, PlannedModel planned, std::vector<std::string> scored,
            std::vector<QuantizerGroup> groups, bool disabling)
-      : base_(raised_once(base, planned.plan)),
+      : base_(base),
         planned_(std::move(planned)),
         scored_(std::move(scored)),
         groups_(std::move(groups)),
@@ -128,9 +129,11 @@ class SweepJob final : public Job {
     return list;
   }
 
-  val switched(int cut, const val& groups) override {
+  val switched(int cut, const val& groups, const val& also) override {
     return guarded([&] {
-      const Result<ModelPointer> part = behind(cut);
+      const Result<ModelPointer> behind_cut = behind(cut);
+      if (!behind_cut.ok()) return failure(behind_cut.error());
+      const Result<ModelPointer> part = with_outputs(behind_cut.value(), strings_from_js(also));
       if (!part.ok()) return failure(part.error());
       std::vector<const Site*> sites;
       std::unordered_set<std::string_view> known;
@@ -371,7 +374,8 @@ val create_sweep(const std::shared_ptr<ModelHandle>& handle, const std::string& 
     if (!scored.ok()) return failure(scored.error());
     Result<std::vector<QuantizerGroup>> groups = chosen_groups(*model, planned.value(), choice);
     if (!groups.ok()) return failure(groups.error());
-    const Result<ModelPointer> base = with_outputs(model, scored.value());
+    const Result<ModelPointer> base =
+        with_outputs(raised_once(*handle, planned.value().plan), scored.value());
     if (!base.ok()) return failure(base.error());
     val answer = val::object();
     answer.set("scored", strings_to_js(scored.value()));

@@ -33,8 +33,8 @@ import { FullSchedule, type Schedule, type Task, TopSchedule } from './sweep/sch
 import { type LaneJob, ScoreLane } from './sweep/score_lane.js';
 import { type Scoring, scoresOf, scoringOf, sensitivityOf } from './sweep/scoring.js';
 import { SweepModels } from './sweep/sweep_models.js';
-import { SwitchedSweep } from './sweep/switched/switched_sweep.js';
 import { checkSweepOptions, scoreChoice } from './sweep/sweep_options.js';
+import { SwitchedSweep } from './sweep/switched/switched_sweep.js';
 import { TaskQueue } from './sweep/task_queue.js';
 
 export function sensitivity(
@@ -164,7 +164,7 @@ class Sweep {
       inputs,
       models: new SweepModels(this.model, started.sweep),
       scored: started.scored,
-      cuts: started.cuts,
+      cuts: fewCuts(started.cuts, pending.length),
       base: this.options.sweep === 'disable' ? 'base' : 'float',
       seen: (index, sample) => this.digests!.see(index, sample),
     };
@@ -189,7 +189,8 @@ class Sweep {
     const rows = pending.filter((row) => started.switchable[row.order]);
     const all = this.options.top !== undefined;
     if (pending.length === 0) return true;
-    if (this.scoring.metric === null || rows.length === 0 || (all && rows.length < pending.length)) return false;
+    if (this.scoring.metric === null || rows.length === 0 || (all && rows.length < pending.length))
+      return false;
     const sweep = new SwitchedSweep(
       {
         lane: job,
@@ -390,3 +391,12 @@ class Sweep {
 }
 
 const DEFAULT_CONFIDENCE = 0.95;
+/** A cut costs a session and a run of each sample before it saves variants of their own anything. */
+const VARIANTS_PER_CUT = 16;
+
+/** Of all cuts those that pay for so many variants, spread evenly; nothing crosses the others. */
+function fewCuts(cuts: string[][], variants: number): string[][] {
+  const wanted = Math.max(1, Math.floor(variants / VARIANTS_PER_CUT));
+  const step = Math.max(1, Math.ceil((cuts.length - 1) / wanted));
+  return cuts.map((tensors, cut) => (cut % step === 0 ? tensors : []));
+}

@@ -126,9 +126,12 @@ export interface Operations {
     out: SweepInfo;
   };
   'sweep.model': { in: { sweep: number; what: SweepModel }; out: Skeleton };
-  /** A part behind a cut (null: the whole model) in which the sites of these groups can be switched on. */
+  /**
+   * A part behind a cut (null: the whole model) in which the sites of these groups can be switched on, with the tensors
+   * `also` as outputs.
+   */
   'sweep.switched': {
-    in: { sweep: number; cut: number | null; groups: number[] };
+    in: { sweep: number; cut: number | null; groups: number[]; also: string[] };
     out: Skeleton & { switches: SiteSwitch[] };
   };
   'sweep.end': { in: { sweep: number }; out: null };
@@ -238,18 +241,26 @@ export interface Operations {
   };
   /**
    * Runs each sample with everything off, then with the sites of each row on. Terms are [row][sample][tensor][TERMS].
-   * `equal`: off, the part gave the kept float outputs bit for bit; if not, nothing else is known. `exact`: by row, whether
+   * `crossings`: what crosses these cuts is kept for the parts behind them. `equal`: off, the part gave the kept float outputs bit for bit; if not, nothing else is known. `exact`: by row, whether
    * its values could be fed exactly.
    */
   'switched.run': {
     in: {
       part: number;
       rows: string[][];
+      crossings: { cut: number; tensors: string[] }[];
       samples: SampleRef[];
       tensors: string[];
       metric: MetricChoice;
     };
-    out: { equal: boolean; exact: boolean[]; terms: Float64Array<ArrayBuffer>; costs: RunCosts };
+    out: {
+      equal: boolean;
+      exact: boolean[];
+      terms: Float64Array<ArrayBuffer>;
+      /** Of the largest crossings of a sample. */
+      crossingBytes: number;
+      costs: RunCosts;
+    };
   };
   'switched.close': { in: { part: number }; out: null };
   /** For a metric outside of the core: what the float model and the session give. */

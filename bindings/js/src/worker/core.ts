@@ -51,7 +51,11 @@ export interface CoreModel {
 export interface CoreJob {
   delete(): void;
   skeleton(kind: string, index: number, cut: number): CoreResult<CoreSkeleton>;
-  switched(cut: number, groups: number[]): CoreResult<CoreSkeleton & { switches: SiteSwitch[] }>;
+  switched(
+    cut: number,
+    groups: number[],
+    also: string[],
+  ): CoreResult<CoreSkeleton & { switches: SiteSwitch[] }>;
   feed(index: number, values: Float32Array, other: unknown): CoreResult<unknown>;
   read(part: number, offset: number, length: number): CoreResult<Uint8Array<ArrayBuffer>>;
   result(): CoreResult<unknown>;

@@ -98,11 +98,21 @@ function planHandlers(models: Table<CoreModel>): Handlers {
   };
 }
 
+/** Variants need no ranges, and reading numbers takes most of the time of a start. */
+function withoutRanges(key: string, value: unknown): unknown {
+  return (key === 'min' || key === 'max') && Array.isArray(value) ? [] : value;
+}
+
 function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table<CoreJob>): Handlers {
   return {
     'sweep.start': ({ model, plan, encodings, choice }) => {
       const { job, ...info } = unwrap(
-        coreOf().createSweep(models.get(model), JSON.stringify(plan), JSON.stringify(encodings), choice),
+        coreOf().createSweep(
+          models.get(model),
+          JSON.stringify(plan),
+          JSON.stringify(encodings, withoutRanges),
+          choice,
+        ),
       );
       return { sweep: jobs.add(job), ...info };
     },
@@ -111,7 +121,8 @@ function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table
       const cut = what.kind === 'group' || what.kind === 'base' ? (what.cut ?? -1) : -1;
       return sent(unwrap(jobs.get(sweep).skeleton(what.kind, index, cut)), context);
     },
-    'sweep.switched': ({ sweep, cut, groups }) => unwrap(jobs.get(sweep).switched(cut ?? -1, groups)),
+    'sweep.switched': ({ sweep, cut, groups, also }) =>
+      unwrap(jobs.get(sweep).switched(cut ?? -1, groups, also)),
     'sweep.end': ({ sweep }) => drop(jobs, sweep),
   };
 }

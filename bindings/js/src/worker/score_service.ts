@@ -114,7 +114,10 @@ async function overKept(
   }
 }
 
-export function floatTensor(name: string, value: SampleTensor | undefined): SampleTensor & { data: Float32Array } {
+export function floatTensor(
+  name: string,
+  value: SampleTensor | undefined,
+): SampleTensor & { data: Float32Array } {
   return { type: 'float32', dims: [...(value?.dims ?? [])], data: floatsOf(name, value) };
 }
 

@@ -48,14 +48,21 @@ async function runSwitched(
   request: Operations['switched.run']['in'],
   context: CallContext,
 ): Promise<Operations['switched.run']['out']> {
-  const { rows, samples, tensors, metric } = request;
+  const { rows, samples, tensors, metric, crossings } = request;
   const part = state.parts.get(request.part);
   const each = tensors.length * TERMS;
   const terms = new Float64Array(rows.length * samples.length * each);
   const exact = rows.map(() => true);
   const costs: RunCosts = { sessions: 0, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 };
   const clock = new StopWatch();
-  const progress = new ProgressReporter('sensitivity', 'runs', rows.length * samples.length, context.progress);
+  const progress = new ProgressReporter(
+    'sensitivity',
+    'runs',
+    rows.length * samples.length,
+    context.progress,
+  );
+  const crossing = [...new Set(crossings.flatMap((cut) => cut.tensors))];
+  let crossingBytes = 0;
   const run = async (feeds: Sample, wanted: readonly string[]) => {
     clock.lap();
     const values = await valuesOf(state.sessions.get(part.session), feeds, wanted);
@@ -65,10 +72,21 @@ async function runSwitched(
   for (const [at, sample] of samples.entries()) {
     const switching = new SampleSwitches(state, part, sample, new Set(rows.flat()));
     const expected = state.store.reference('float', sample);
-    const off = await run(switching.off, [...tensors, ...switching.observed]);
+    const off = await run(switching.off, [...tensors, ...switching.observed, ...crossing]);
     costs.runs++;
     const equal = tensors.every((tensor, i) => sameBits(expected[i]!, floatTensor(tensor, off[tensor])));
-    if (!equal) return { equal, exact, terms: new Float64Array(0), costs };
+    if (!equal) return { equal, exact, terms: new Float64Array(0), crossingBytes, costs };
+    const bytes = crossings.map(({ cut, tensors: names }) =>
+      state.store.keepCrossing(
+        cut,
+        sample.index,
+        Object.fromEntries(names.map((name) => [name, off[name]!])),
+      ),
+    );
+    crossingBytes = Math.max(
+      crossingBytes,
+      bytes.reduce((sum, some) => sum + some, 0),
+    );
     for (const [row, sites] of rows.entries()) {
       if (context.signal.aborted) throw cancelled();
       const on = switching.on(sites, off);
@@ -88,7 +106,7 @@ async function runSwitched(
     }
   }
   context.transfer(terms.buffer);
-  return { equal: true, exact, terms, costs };
+  return { equal: true, exact, terms, crossingBytes, costs };
 }
 
 /** The switches of a part for one sample. */

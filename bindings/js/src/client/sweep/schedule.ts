@@ -34,17 +34,19 @@ export interface Top {
 }
 
 /**
- * All samples for those that may be among the worst, a few for the others.
+ * All samples for those that may be among the worst, fewer for the others.
  *
  * Pilots, spread evenly over the graph, are measured on all samples. They tell which samples are hard: a score is mostly made
- * by those, and they come first for the other rows. And they tell how far a row gets from its score of the hard samples to that
+ * by those, and they come first for the other rows. And they tell how far a row gets from its score of the first samples to that
  * of all: a new row gets farther than the r-th smallest of m such shifts with probability 1 - r / (m + 1), whatever their
  * distribution is, as long as rows are alike. A row is given up when not even that shift brings it to the last of the wanted.
- * The bound is taken over pilots and over all rows that were measured completely, and the larger one counts.
+ * The bound is taken over pilots and over all rows that were measured completely, and the larger one counts. The likeliest rows
+ * are completed first, which raises the bar; the others get a quarter of the samples at a time.
  */
 export class TopSchedule implements Schedule {
   private readonly pilots: Row[];
   private hard: number[] | null = null;
+  private barRaised = false;
 
   constructor(
     private readonly rows: Row[],
@@ -66,13 +68,15 @@ export class TopSchedule implements Schedule {
     const piloting = tasksFor(this.pilots, all);
     if (piloting.length > 0) return piloting;
     this.hard ??= await this.hardest(all);
-    const starting = tasksFor(this.rows, this.hard);
+    const starting = tasksFor(this.rows, this.hard.slice(0, stageOf(all.length, 1)));
     if (starting.length > 0) return starting;
-    const behind = this.rows.filter((row) => row.samples < all.length);
-    return tasksFor(await this.mayReach(behind, this.hard), all);
+    const within = await this.mayReach(all.length);
+    if (this.barRaised) return tasksFor(within, this.hard.slice(0, this.nextStage(within, all.length)));
+    this.barRaised = true;
+    return tasksFor(within.slice(0, this.top.count), all);
   }
 
-  /** The samples on which the pilots suffer most, on the average of their ranks. */
+  /** All samples, those first on which the pilots suffer most, on the average of their ranks. */
   private async hardest(samples: number[]): Promise<number[]> {
     const ranks = new Map(samples.map((sample) => [sample, 0]));
     const alone = await Promise.all(samples.map((sample) => this.top.sensitivities(this.pilots, [sample])));
@@ -83,35 +87,50 @@ export class TopSchedule implements Schedule {
         ranks.set(sample, ranks.get(sample)! + rank);
       }
     }
-    const few = Math.max(1, Math.floor(samples.length / EARLY_SHARE));
-    return [...samples].sort((a, b) => ranks.get(a)! - ranks.get(b)! || a - b).slice(0, few);
+    return [...samples].sort((a, b) => ranks.get(a)! - ranks.get(b)! || a - b);
   }
 
-  private async mayReach(behind: Row[], hard: number[]): Promise<Row[]> {
-    const complete = this.rows.filter((row) => !behind.includes(row));
+  private nextStage(rows: Row[], samples: number): number {
+    const fewest = Math.min(...rows.map((row) => row.samples));
+    for (let stage = 1; stage <= STAGES; stage++)
+      if (stageOf(samples, stage) > fewest) return stageOf(samples, stage);
+    return samples;
+  }
+
+  /** The rows that aren't complete and may be among the wanted, the likeliest first. */
+  private async mayReach(samples: number): Promise<Row[]> {
+    const behind = this.rows.filter((row) => row.samples < samples);
+    const complete = this.rows.filter((row) => row.samples >= samples);
     const scores = complete.map((row) => this.top.sensitivity(row)).sort((a, b) => b - a);
     const last = scores[this.top.count - 1];
-    if (last === undefined || behind.length === 0) return behind;
-    const measured = complete.filter((row) => row.resumed === 0);
-    const early = await this.top.sensitivities(measured, hard);
-    const shifts = new Map(measured.map((row, i) => [row, this.top.sensitivity(row) - early[i]!]));
-    const bound = Math.max(
-      quantile(
-        this.pilots.map((row) => shifts.get(row)!),
-        this.top.confidence,
-      ),
-      quantile([...shifts.values()], this.top.confidence),
+    const bounds = new Map<number, number>();
+    for (const { samples: few } of behind)
+      if (!bounds.has(few)) bounds.set(few, await this.bound(complete, few));
+    const within = behind.filter(
+      (row) => last === undefined || this.top.sensitivity(row) + bounds.get(row.samples)! >= last,
     );
-    const within = behind.filter((row) => this.top.sensitivity(row) + bound >= last);
-    // The likeliest first: they raise the bar for the others.
-    within.sort((a, b) => this.top.sensitivity(b) - this.top.sensitivity(a) || a.order - b.order);
-    return within.slice(0, this.top.count);
+    return within.sort((a, b) => this.top.sensitivity(b) - this.top.sensitivity(a) || a.order - b.order);
+  }
+
+  /** How far a row may get from its score of the `few` hardest samples to that of all. */
+  private async bound(complete: Row[], few: number): Promise<number> {
+    const measured = complete.filter((row) => row.resumed === 0);
+    const early = await this.top.sensitivities(measured, this.hard!.slice(0, few));
+    const shifts = new Map(measured.map((row, i) => [row, this.top.sensitivity(row) - early[i]!]));
+    const pilots = this.pilots.map((row) => shifts.get(row)!);
+    const { confidence } = this.top;
+    return Math.max(quantile(pilots, confidence), quantile([...shifts.values()], confidence));
   }
 }
 
 const PILOTS = 24;
-/** Of all samples, for the first look at a row. */
-const EARLY_SHARE = 4;
+/** After each of which rows are given up. */
+const STAGES = 4;
+
+/** Samples of the first `stage` stages. */
+function stageOf(samples: number, stage: number): number {
+  return Math.max(1, Math.floor((samples * stage) / STAGES));
+}
 
 /** The r-th smallest of m values, r = ceil((m + 1) p); infinite where m is too small to tell. */
 function quantile(values: number[], probability: number): number {

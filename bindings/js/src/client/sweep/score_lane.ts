@@ -23,7 +23,7 @@ export interface LaneJob {
   inputs: readonly ValueInfo[];
   models: SweepModels;
   scored: string[];
-  /** The tensors that cross each cut; none: variants run whole. */
+  /** The tensors that cross each cut; none at one that isn't used, and no cuts where variants run whole. */
   cuts: string[][];
   /** What variants differ from by their group only. */
   base: Reference;
@@ -150,7 +150,9 @@ export class ScoreLane {
 
   private async keepCuts(bytes: number): Promise<void> {
     const { signal } = this;
-    let wanted = this.job.cuts.map((tensors, cut) => ({ cut, tensors }));
+    let wanted = this.job.cuts
+      .map((tensors, cut) => ({ cut, tensors }))
+      .filter(({ tensors }) => tensors.length > 0);
     await this.session({ kind: 'cuts' }, 'exact', async (session) => {
       for (let at = 0; at < this.block.length && wanted.length > 0; at++) {
         const request = { session, cuts: wanted, sample: this.block[at]! };

@@ -13,6 +13,7 @@ export interface PartRun {
   exact: boolean[];
   /** [row][sample][tensor][TERMS] */
   terms: Float64Array;
+  crossingBytes: number;
   costs: RunCosts;
 }
 
@@ -21,17 +22,15 @@ export class SwitchedLane {
   prices: RunPrices = { createMs: 0, runMs: 0 };
   /** Of the first sample, without what crosses cuts. */
   bytesPerSample = 0;
-  /** Of the first sample. */
-  crossingBytes: number | null = null;
+  /** The most of a sample. */
+  crossingBytes = 0;
   private readonly loaded = new Map<number, SampleRef>();
-  /** Loaded, with what crosses cuts. */
-  private readonly crossed = new Set<number>();
+  private readonly withCrossings = new Set<number>();
   private readonly open = new Map<Part, number>();
   private readonly feed: SampleFeed;
   /** Of what runs now. */
   signal = new AbortController().signal;
   private float: number | null = null;
-  private crossing: number | null = null;
 
   constructor(
     private readonly job: LaneJob,
@@ -47,12 +46,14 @@ export class SwitchedLane {
     return this.loaded.has(sample);
   }
 
-  /** Brings samples here that aren't. `cuts`: of the parts that will be run. */
-  async load(samples: readonly number[], cuts: readonly number[]): Promise<void> {
+  /** Whether what crosses cuts is here for a sample. */
+  crossed(sample: number): boolean {
+    return this.withCrossings.has(sample);
+  }
+
+  /** Brings samples here that aren't, with their float outputs. */
+  async load(samples: readonly number[]): Promise<void> {
     for (const index of samples) if (!this.loaded.has(index)) await this.loadFloat(index);
-    if (cuts.length > 0)
-      for (const index of samples) if (!this.crossed.has(index)) await this.loadCrossing(index, cuts);
-    if (this.sessions > this.most) await this.closeLoading();
   }
 
   async run(
@@ -60,6 +61,7 @@ export class SwitchedLane {
     models: PartModels,
     sites: string[][],
     samples: readonly number[],
+    crossings: { cut: number; tensors: string[] }[],
     metric: MetricChoice,
     onProgress: (progress: RunProgress) => void,
   ): Promise<PartRun> {
@@ -71,11 +73,14 @@ export class SwitchedLane {
     const request = {
       part: number,
       rows: sites,
+      crossings,
       samples: samples.map((sample) => this.loaded.get(sample)!),
       tensors: this.job.scored,
       metric,
     };
     const run = await this.worker.call('switched.run', request, { signal, onProgress });
+    this.crossingBytes = Math.max(this.crossingBytes, run.crossingBytes);
+    if (part.front && run.equal) for (const sample of samples) this.withCrossings.add(sample);
     if (fresh) {
       run.costs.sessions = 1;
       run.costs.create_ms = createMs;
@@ -86,7 +91,7 @@ export class SwitchedLane {
   /** Samples of a block that is done go; sessions stay. */
   async forget(): Promise<void> {
     this.loaded.clear();
-    this.crossed.clear();
+    this.withCrossings.clear();
     await tidy(this.worker, 'reset', null, this.signal);
   }
 
@@ -98,14 +103,14 @@ export class SwitchedLane {
   }
 
   private get sessions(): number {
-    return this.open.size + (this.float === null ? 0 : 1) + (this.crossing === null ? 0 : 1);
+    return this.open.size + (this.float === null ? 0 : 1);
   }
 
   private async loadFloat(index: number): Promise<void> {
     const { signal, job } = this;
     const first = this.float === null && this.bytesPerSample === 0;
     const start = performance.now();
-    this.float ??= await this.create('float');
+    this.float ??= await this.createFloat();
     const created = performance.now();
     const put = await this.feed.keep(index, { signal }, (sample) => job.seen(index, sample));
     const request = { session: this.float, which: 'float' as const, tensors: job.scored, sample: put.sample };
@@ -119,21 +124,8 @@ export class SwitchedLane {
     this.loaded.set(index, put.sample);
   }
 
-  private async loadCrossing(index: number, cuts: readonly number[]): Promise<void> {
-    const { signal, job } = this;
-    this.crossing ??= await this.create('cuts');
-    const request = {
-      session: this.crossing,
-      cuts: cuts.map((cut) => ({ cut, tensors: job.cuts[cut]! })),
-      sample: this.loaded.get(index)!,
-    };
-    const { bytes } = await this.worker.call('cuts.keep', request, { signal });
-    this.crossingBytes ??= bytes.reduce((sum, some) => sum + some, 0);
-    this.crossed.add(index);
-  }
-
-  private async create(kind: 'float' | 'cuts'): Promise<number> {
-    const skeleton = await this.job.models.take({ kind }, this.signal);
+  private async createFloat(): Promise<number> {
+    const skeleton = await this.job.models.take({ kind: 'float' }, this.signal);
     const { files } = this.job.model;
     const options = { signal: this.signal, transfer: buffersOf(skeleton) };
     const { session } = await this.worker.call(
@@ -154,7 +146,14 @@ export class SwitchedLane {
       switches.flatMap(({ tensor, kind }) => (kind === 'values' ? [] : [[tensor, this.encodings[tensor]!]])),
     );
     const { files } = this.job.model;
-    const request = { model, files, mode: 'exact' as const, switches, encodings, cut: part.cut };
+    const request = {
+      model,
+      files,
+      mode: 'exact' as const,
+      switches,
+      encodings,
+      cut: part.front ? null : part.cut,
+    };
     const { part: number } = await this.worker.call('switched.open', request, { signal: this.signal });
     this.open.set(part, number);
     return number;
@@ -167,9 +166,8 @@ export class SwitchedLane {
   }
 
   private async closeLoading(): Promise<void> {
-    for (const session of [this.float, this.crossing])
-      if (session !== null) await tidy(this.worker, 'session.release', { session }, this.signal);
+    const session = this.float;
     this.float = null;
-    this.crossing = null;
+    if (session !== null) await tidy(this.worker, 'session.release', { session }, this.signal);
   }
 }

@@ -5,8 +5,10 @@ import type { ModelHandle } from '../../model.js';
 import type { Row } from '../rows.js';
 
 export interface Part {
-  /** null: the whole model. */
+  /** Of the sweep; null: the whole model. */
   cut: number | null;
+  /** What it is fed crosses no cut: these are the model's own inputs. The first part is always of this kind. */
+  front: boolean;
   rows: Row[];
 }
 
@@ -26,23 +28,28 @@ export function bestPartCount({ createMs, runMs }: RunPrices, runs: number): num
   return Math.max(1, Math.round(Math.sqrt((runs * runMs) / (2 * Math.max(createMs, 0.1)))));
 }
 
-/** About `count` parts of the rows, cut where about the same number of rows lies between. */
-export function partsOf(rows: readonly Row[], { cutOf }: SweepInfo, count: number): Part[] {
+/** About `count` parts of the rows, cut where about the same number of rows lies between. `inputs`: of the model. */
+export function partsOf(
+  rows: readonly Row[],
+  { cutOf, cuts }: SweepInfo,
+  count: number,
+  inputs: ReadonlySet<string>,
+): Part[] {
   const byCut = new Map<number, Row[]>();
   for (const row of rows) {
     const cut = cutOf[row.order] ?? -1;
     byCut.set(cut, [...(byCut.get(cut) ?? []), row]);
   }
-  const parts: Part[] = [];
+  const first = cuts[0]?.every((tensor) => inputs.has(tensor)) ? 0 : null;
+  const parts: Part[] = [{ cut: first, front: true, rows: [] }];
   const each = rows.length / count;
   let seen = 0;
   for (const cut of [...byCut.keys()].sort((a, b) => a - b)) {
     const here = byCut.get(cut)!;
-    const last = parts.at(-1);
     // A part begins at the cut nearest to where it should.
-    if (last === undefined || seen + here.length / 2 >= parts.length * each)
-      parts.push({ cut: cut < 0 ? null : cut, rows: [...here] });
-    else last.rows.push(...here);
+    const begins = seen + here.length / 2 >= parts.length * each;
+    if (begins && cut > (first ?? -1)) parts.push({ cut, front: false, rows: [...here] });
+    else parts.at(-1)!.rows.push(...here);
     seen += here.length;
   }
   return parts;
@@ -58,6 +65,8 @@ export class PartModels {
     private readonly model: ModelHandle,
     private readonly sweep: number,
     private readonly signal: AbortSignal | undefined,
+    /** That cross the cuts of other parts: outputs of the first. */
+    private readonly crossing: (part: Part) => string[],
   ) {}
 
   get(part: Part): Promise<SwitchedSkeleton> {
@@ -71,14 +80,12 @@ export class PartModels {
     return asked;
   }
 
-  forget(part: Part): void {
-    this.known.delete(part);
-  }
-
-  private async ask({ cut, rows }: Part): Promise<SwitchedSkeleton> {
+  private async ask(part: Part): Promise<SwitchedSkeleton> {
     const { signal } = this;
+    const { cut, rows } = part;
     const { core } = await this.model.core({ signal });
     const groups = rows.map((row) => row.order);
-    return core.call('sweep.switched', { sweep: this.sweep, cut, groups }, { signal });
+    const also = this.crossing(part);
+    return core.call('sweep.switched', { sweep: this.sweep, cut, groups, also }, { signal });
   }
 }

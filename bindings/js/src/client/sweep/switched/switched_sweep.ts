@@ -43,13 +43,16 @@ export class SwitchedSweep {
   private readonly models: PartModels;
   private readonly broken = new Set<Row>();
   private parts: Part[] = [];
+  /** What the first part hands to the others. */
+  private crossings: { cut: number; tensors: string[] }[] = [];
   private readonly encodings: Record<string, string>;
 
   constructor(
     private readonly job: SwitchedJob,
     private readonly rows: readonly Row[],
   ) {
-    this.models = new PartModels(job.lane.model, job.started.sweep, job.signal);
+    const crossing = (part: Part) => (part.front ? this.crossings.flatMap(({ tensors }) => tensors) : []);
+    this.models = new PartModels(job.lane.model, job.started.sweep, job.signal, crossing);
     const { encodings } = job.encodings;
     this.encodings = Object.fromEntries(
       Object.entries(encodings).map(([name, encoding]) => [name, JSON.stringify(encoding)]),
@@ -98,14 +101,22 @@ export class SwitchedSweep {
     return this.broken.size > 0 && (this.job.all || this.broken.size === this.rows.length);
   }
 
-  /** The parts, from what the first sample costs. Each lane loads one: the last of them may be loaded in vain. */
+  /** The parts, from what the first sample costs; and what a sample holds in a worker. */
   private async prepare(): Promise<void> {
-    const { count } = this.job.lane.samples;
-    await this.onLanes((lane, i) => lane.load([Math.min(i, count - 1)], []));
+    const { lane: job, started } = this.job;
+    const { count } = job.samples;
+    const first = (lane: number) => Math.min(lane, count - 1);
+    await this.onLanes((lane, i) => lane.load([first(i)]));
     const { prices } = this.lanes[0]!;
     const runs = (this.rows.length * count) / this.lanes.length;
-    this.parts = partsOf(this.rows, this.job.started, bestPartCount(prices, runs));
+    const inputs = new Set(job.inputs.map(({ name }) => name));
+    this.parts = partsOf(this.rows, started, bestPartCount(prices, runs), inputs);
+    this.crossings = this.parts.flatMap(({ cut, front }) =>
+      front || cut === null ? [] : [{ cut, tensors: started.cuts[cut]! }],
+    );
     for (const part of this.parts) void this.models.get(part);
+    if (this.crossings.length > 0)
+      await this.onLanes((lane, i) => this.call(lane, this.parts[0]!, [], [first(i)]));
   }
 
   private async block(schedule: Schedule, from: number, to: number): Promise<void> {
@@ -123,26 +134,27 @@ export class SwitchedSweep {
 
   /** Samples that fit a worker, as the first one does. */
   private room(): number {
-    const { bytesPerSample, crossingBytes } = this.lanes[0]!;
-    const each = Math.max(1, bytesPerSample + (crossingBytes ?? bytesPerSample * 4));
-    return Math.max(1, Math.floor(BLOCK_BYTES / each));
+    const bytes = this.lanes.map((lane) => lane.bytesPerSample + lane.crossingBytes);
+    return Math.max(1, Math.floor(BLOCK_BYTES / Math.max(1, ...bytes)));
   }
 
   private async share(lane: SwitchedLane, shares: Share[]): Promise<void> {
-    const cuts = this.parts.flatMap(({ cut }) => (cut === null ? [] : [cut]));
     const samples = [...new Set(shares.flatMap((share) => share.samples))].sort((a, b) => a - b);
-    await lane.load(samples, cuts);
+    await lane.load(samples);
     const wanted = new Map(shares.map((share) => [share.row, share.samples]));
     for (const part of this.parts) {
       const rows = part.rows.filter((row) => wanted.has(row) && !this.broken.has(row));
       for (const [key, some] of groupsBySamples(rows, wanted))
         await this.runPart(lane, part, some, key.split(',').map(Number));
+      if (!part.front || this.crossings.length === 0) continue;
+      for (const sample of samples)
+        if (!lane.crossed(sample) && !this.stopped()) await this.call(lane, part, [], [sample]);
     }
   }
 
   private async runPart(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
     const each = Math.max(1, Math.floor(CALL_MS / Math.max(0.1, lane.prices.runMs * rows.length)));
-    for (let at = 0; at < samples.length && !this.broken.has(rows[0]!); at += each)
+    for (let at = 0; at < samples.length && !rows.some((row) => this.broken.has(row)); at += each)
       await this.call(lane, part, rows, samples.slice(at, at + each));
   }
 
@@ -156,16 +168,18 @@ export class SwitchedSweep {
     };
     let run: Awaited<ReturnType<SwitchedLane['run']>>;
     try {
-      run = await lane.run(part, this.models, sites, samples, metric, ({ done }) => tell(done));
+      const crossings = part.front ? this.crossings : [];
+      run = await lane.run(part, this.models, sites, samples, crossings, metric, ({ done }) => tell(done));
     } catch (thrown) {
       const error = asHalftoneError(thrown);
       // What a runtime refuses here it may take as a variant.
       if (error.code !== 'unsupported_op' && error.code !== 'invalid_sample') throw error;
-      run = { equal: false, exact: [], terms: new Float64Array(0), costs: NO_COSTS };
+      run = { equal: false, exact: [], terms: new Float64Array(0), crossingBytes: 0, costs: NO_COSTS };
     }
     this.job.costs(run.costs);
     if (!run.equal) {
-      for (const row of part.rows) this.broken.add(row);
+      // Nothing else can run without what the first part hands on.
+      for (const row of part.front ? this.rows : part.rows) this.broken.add(row);
       return;
     }
     const each = run.terms.length / rows.length;
