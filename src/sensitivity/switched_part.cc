@@ -70,7 +70,7 @@ class Switching {
   Result<void> add_activation(const Site& site) {
     const TensorId id = graph_.find_tensor(site.tensor);
     const GraphTensor& tensor = graph_.tensor(id);
-    if (site.serves_output || tensor.type != DataType::kFloat || !tensor.shape) return {};
+    if (site.serves_output || tensor.type != DataType::kFloat) return {};
     SiteSwitch made;
     made.tensor = site.tensor;
     if (tensor.graph_input && reads_alone(tensor, site)) {
@@ -80,9 +80,13 @@ class Switching {
       return {};
     }
     made.kind = SwitchKind::kAddend;
-    made.rank = tensor.shape->size();
     made.feed = editor_.fresh_name(site.tensor + "_addend");
-    editor_.add_graph_input({made.feed, DataType::kFloat, std::vector<Dimension>(made.rank)});
+    std::optional<std::vector<Dimension>> shape;
+    if (tensor.shape) {
+      made.rank = tensor.shape->size();
+      shape = std::vector<Dimension>(made.rank);
+    }
+    editor_.add_graph_input({made.feed, DataType::kFloat, std::move(shape)});
     // Not an Add, which a runtime joins with a Conv in front of it, and then adds in another order.
     NewNode sum;
     sum.op_type = "Sum";

@@ -28,7 +28,7 @@ namespace halftone {
 
 enum class SwitchKind : std::uint8_t {
   kInput,   // `feed` is the site's tensor, which crosses the cut: T is off, Q(T) is on
-  kAddend,  // `feed` is the addend of `tensor`, of its rank: [1, …, 1] zero is off, Q(T) - T is on
+  kAddend,  // `feed` is the addend of `tensor`, of rank `rank`: [1, …, 1] zero is off, Q(T) - T is on
   kValues,  // `feed` is the constant's stand-in: `off` and `on` are what to feed
 };
 
@@ -44,8 +44,8 @@ struct SiteSwitch {
 
 struct SwitchedPart {
   std::shared_ptr<const Model> model;
-  // By site; nullopt where it has no switch: a tensor of unknown rank, one that serves an output of the part,
-  // or a constant that isn't float32.
+  // By site; nullopt where it has no switch: an activation that serves an output of the part or isn't float32,
+  // or a constant that isn't.
   std::vector<std::optional<SiteSwitch>> switches;
 };
 

@@ -249,6 +249,8 @@ export interface Operations {
       part: number;
       rows: string[][];
       crossings: { cut: number; tensors: string[] }[];
+      /** More rows of the same samples will come: what switches their activations on is kept, as far as there is room. */
+      keep: boolean;
       samples: SampleRef[];
       tensors: string[];
       metric: MetricChoice;

@@ -17,7 +17,17 @@ export interface SwitchedSession {
   encodings: Record<string, string>;
   /** What the switches are fed while they are off, but for inputs, whose own values do that. */
   off: Sample;
+  /** By sample: what switches every activation on, after everything off gave the float outputs. */
+  kept: Map<number, Map<string, OnValue>>;
 }
+
+interface OnValue {
+  tensor: SampleTensor;
+  exact: boolean;
+}
+
+/** Kept by all parts of a worker together. */
+const KEPT_BYTES = 64 * 2 ** 20;
 
 export function switchedHandlers(state: RunState): Handlers {
   return {
@@ -27,7 +37,7 @@ export function switchedHandlers(state: RunState): Handlers {
         switches.flatMap((one) => (one.kind === 'input' ? [] : [[one.feed, offValue(one)]])),
       );
       const known = new Map(switches.map((one) => [one.tensor, one]));
-      return { part: state.parts.add({ session, cut, switches: known, encodings, off }) };
+      return { part: state.parts.add({ session, cut, switches: known, encodings, off, kept: new Map() }) };
     },
     'switched.run': (request, context) => runSwitched(state, request, context),
     'switched.close': async ({ part }) => {
@@ -70,26 +80,29 @@ async function runSwitched(
     return values;
   };
   for (const [at, sample] of samples.entries()) {
-    const switching = new SampleSwitches(state, part, sample, new Set(rows.flat()));
+    const switching = new SampleSwitches(state, part, sample);
     const expected = state.store.reference('float', sample);
-    const off = await run(switching.off, [...tensors, ...switching.observed, ...crossing]);
-    costs.runs++;
-    const equal = tensors.every((tensor, i) => sameBits(expected[i]!, floatTensor(tensor, off[tensor])));
-    if (!equal) return { equal, exact, terms: new Float64Array(0), crossingBytes, costs };
-    const bytes = crossings.map(({ cut, tensors: names }) =>
-      state.store.keepCrossing(
-        cut,
-        sample.index,
-        Object.fromEntries(names.map((name) => [name, off[name]!])),
-      ),
-    );
-    crossingBytes = Math.max(
-      crossingBytes,
-      bytes.reduce((sum, some) => sum + some, 0),
-    );
+    const kept = crossings.length === 0 ? part.kept.get(sample.index) : undefined;
+    if (kept !== undefined) switching.use(kept);
+    else {
+      const sites = request.keep ? part.switches.keys() : rows.flat();
+      const observed = switching.observed(sites);
+      const off = await run(switching.off, [...tensors, ...observed, ...crossing]);
+      costs.runs++;
+      const equal = tensors.every((tensor, i) => sameBits(expected[i]!, floatTensor(tensor, off[tensor])));
+      if (!equal) return { equal, exact, terms: new Float64Array(0), crossingBytes, costs };
+      switching.observe(off);
+      if (request.keep) keep(state, part, sample, switching.all());
+      let bytes = 0;
+      for (const { cut, tensors: names } of crossings) {
+        const values = Object.fromEntries(names.map((name) => [name, off[name]!]));
+        bytes += state.store.keepCrossing(cut, sample.index, values);
+      }
+      crossingBytes = Math.max(crossingBytes, bytes);
+    }
     for (const [row, sites] of rows.entries()) {
       if (context.signal.aborted) throw cancelled();
-      const on = switching.on(sites, off);
+      const on = switching.on(sites);
       exact[row] &&= on.exact;
       if (exact[row]) {
         const values = await run(on.feeds, tensors);
@@ -109,29 +122,52 @@ async function runSwitched(
   return { equal: true, exact, terms, crossingBytes, costs };
 }
 
+function keep(state: RunState, part: SwitchedSession, sample: SampleRef, values: Map<string, OnValue>): void {
+  const bytes = [...values.values()].reduce((sum, { tensor }) => sum + tensor.data.byteLength, 0);
+  if (state.keptBytes + bytes > KEPT_BYTES) return;
+  state.keptBytes += bytes;
+  part.kept.set(sample.index, values);
+}
+
 /** The switches of a part for one sample. */
 class SampleSwitches {
   /** Everything off. */
   readonly off: Sample;
-  /** The tensors whose values the switches of `sites` need, beyond what crosses the cut. */
-  readonly observed: string[];
-  private readonly made = new Map<string, { tensor: SampleTensor; exact: boolean }>();
+  private made = new Map<string, OnValue>();
+  private values: Sample = {};
 
   constructor(
     private readonly state: RunState,
     private readonly part: SwitchedSession,
     sample: SampleRef,
-    sites: ReadonlySet<string>,
   ) {
-    const inputs = state.store.inputsOf(sample, part.cut);
-    this.off = { ...inputs, ...part.off };
-    this.observed = [...sites].filter(
-      (site) => part.switches.get(site)?.kind === 'addend' && inputs[site] === undefined,
+    this.off = { ...state.store.inputsOf(sample, part.cut), ...part.off };
+  }
+
+  /** The tensors whose values the switches of `sites` need, beyond what the part is fed. */
+  observed(sites: Iterable<string>): string[] {
+    const wanted = [...new Set(sites)];
+    return wanted.filter(
+      (site) => this.part.switches.get(site)?.kind === 'addend' && this.off[site] === undefined,
     );
   }
 
-  /** What to feed so that these are on; `values` has what was observed. */
-  on(sites: readonly string[], values: Sample): { feeds: Sample; exact: boolean } {
+  observe(values: Sample): void {
+    this.values = values;
+  }
+
+  use(made: Map<string, OnValue>): void {
+    this.made = made;
+  }
+
+  /** Of every activation. */
+  all(): Map<string, OnValue> {
+    for (const known of this.part.switches.values()) if (known.kind !== 'values') this.activation(known);
+    return this.made;
+  }
+
+  /** What to feed so that these are on. */
+  on(sites: readonly string[]): { feeds: Sample; exact: boolean } {
     const feeds = { ...this.off };
     let exact = true;
     for (const site of sites) {
@@ -141,17 +177,17 @@ class SampleSwitches {
         feeds[known.feed] = { type: 'float32', dims: known.dims, data: known.on };
         continue;
       }
-      const made = this.activation(known, values[site] ?? this.off[site]);
+      const made = this.activation(known);
       feeds[known.feed] = made.tensor;
       exact &&= made.exact;
     }
     return { feeds, exact };
   }
 
-  private activation(known: SiteSwitch, value: SampleTensor | undefined) {
-    const { tensor: name, kind } = known;
+  private activation({ tensor: name, kind }: SiteSwitch): OnValue {
     let made = this.made.get(name);
     if (made === undefined) {
+      const value = this.values[name] ?? this.off[name];
       const floats = floatsOf(name, value);
       const dims = [...(value?.dims ?? [])];
       const encoding = this.part.encodings[name] ?? '';

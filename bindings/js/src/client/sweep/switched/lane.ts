@@ -62,6 +62,7 @@ export class SwitchedLane {
     sites: string[][],
     samples: readonly number[],
     crossings: { cut: number; tensors: string[] }[],
+    keep: boolean,
     metric: MetricChoice,
     onProgress: (progress: RunProgress) => void,
   ): Promise<PartRun> {
@@ -74,6 +75,7 @@ export class SwitchedLane {
       part: number,
       rows: sites,
       crossings,
+      keep,
       samples: samples.map((sample) => this.loaded.get(sample)!),
       tensors: this.job.scored,
       metric,

@@ -17,6 +17,8 @@ import { type Share, sharesOf } from './shares.js';
 /** Runtime memory for sessions of one worker. */
 const SESSION_BYTES = 256 * 2 ** 20;
 const SESSION_BYTES_PER_MODEL_BYTE = 2.2;
+/** Of all runs, of a schedule that gives rows up: about. */
+const RUNS_OF_TOP = 0.6;
 /** Results come at least about this often. */
 const CALL_MS = 150;
 
@@ -108,7 +110,8 @@ export class SwitchedSweep {
     const first = (lane: number) => Math.min(lane, count - 1);
     await this.onLanes((lane, i) => lane.load([first(i)]));
     const { prices } = this.lanes[0]!;
-    const runs = (this.rows.length * count) / this.lanes.length;
+    const share = this.job.all ? RUNS_OF_TOP : 1;
+    const runs = (share * this.rows.length * count) / this.lanes.length;
     const inputs = new Set(job.inputs.map(({ name }) => name));
     this.parts = partsOf(this.rows, started, bestPartCount(prices, runs), inputs);
     this.crossings = this.parts.flatMap(({ cut, front }) =>
@@ -168,8 +171,11 @@ export class SwitchedSweep {
     };
     let run: Awaited<ReturnType<SwitchedLane['run']>>;
     try {
-      const crossings = part.front ? this.crossings : [];
-      run = await lane.run(part, this.models, sites, samples, crossings, metric, ({ done }) => tell(done));
+      const crossings = part.front && samples.some((sample) => !lane.crossed(sample)) ? this.crossings : [];
+      const keep = this.job.all;
+      run = await lane.run(part, this.models, sites, samples, crossings, keep, metric, ({ done }) =>
+        tell(done),
+      );
     } catch (thrown) {
       const error = asHalftoneError(thrown);
       // What a runtime refuses here it may take as a variant.
