@@ -19,7 +19,7 @@ struct Level {
 };
 
 void find_levels(CodeTable& table) {
-  std::array<Level, kTableEntries> sorted;
+  std::array<Level, kTableEntries> sorted = {};
   for (std::size_t i = 0; i < table.count; ++i) sorted[i] = {table.entries[i], i};
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(table.count);
   std::sort(sorted.begin(), end, [](const Level& a, const Level& b) {
