@@ -109,7 +109,10 @@ class SweepJob final : public Job {
     val list = val::array();
     for (const QuantizerGroup& group : groups_) {
       const std::vector<const Site*> sites = sites_of(group);
-      list.call<void>("push", !disabling_ && !sites.empty() && cuts_.independent(base_->graph(), sites));
+      const bool all = std::all_of(sites.begin(), sites.end(),
+                                   [&](const Site* site) { return has_switch(base_->graph(), *site); });
+      list.call<void>("push",
+                      !disabling_ && all && !sites.empty() && cuts_.independent(base_->graph(), sites));
     }
     return list;
   }

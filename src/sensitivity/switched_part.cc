@@ -70,7 +70,7 @@ class Switching {
   Result<void> add_activation(const Site& site) {
     const TensorId id = graph_.find_tensor(site.tensor);
     const GraphTensor& tensor = graph_.tensor(id);
-    if (site.serves_output || tensor.type != DataType::kFloat) return {};
+    if (!has_switch(graph_, site)) return {};
     SiteSwitch made;
     made.tensor = site.tensor;
     if (tensor.graph_input && reads_alone(tensor, site)) {
@@ -81,12 +81,8 @@ class Switching {
     }
     made.kind = SwitchKind::kAddend;
     made.feed = editor_.fresh_name(site.tensor + "_addend");
-    std::optional<std::vector<Dimension>> shape;
-    if (tensor.shape) {
-      made.rank = tensor.shape->size();
-      shape = std::vector<Dimension>(made.rank);
-    }
-    editor_.add_graph_input({made.feed, DataType::kFloat, std::move(shape)});
+    made.rank = tensor.shape->size();
+    editor_.add_graph_input({made.feed, DataType::kFloat, std::vector<Dimension>(made.rank)});
     // Not an Add, which a runtime joins with a Conv in front of it, and then adds in another order.
     NewNode sum;
     sum.op_type = "Sum";
@@ -157,6 +153,12 @@ class Switching {
 };
 
 }  // namespace
+
+bool has_switch(const Graph& graph, const Site& site) {
+  const TensorId id = graph.find_tensor(site.tensor);
+  if (id == kNone || graph.tensor(id).type != DataType::kFloat) return false;
+  return graph.tensor(id).constant || (!site.serves_output && graph.tensor(id).shape);
+}
 
 Result<SwitchedPart> switched_part(const std::shared_ptr<const Model>& part,
                                    std::span<const Site* const> sites, const Encodings& encodings) {

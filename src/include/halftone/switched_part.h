@@ -44,10 +44,13 @@ struct SiteSwitch {
 
 struct SwitchedPart {
   std::shared_ptr<const Model> model;
-  // By site; nullopt where it has no switch: an activation that serves an output of the part or isn't float32,
-  // or a constant that isn't.
+  // By site; nullopt where it has no switch.
   std::vector<std::optional<SiteSwitch>> switches;
 };
+
+// Not an activation that serves an output, nor one of unknown rank: behind a sum of unknown rank a runtime
+// doesn't join operators as it does in the float model. And nothing that isn't float32.
+bool has_switch(const Graph& graph, const Site& site);
 
 // `part` is a model or a part of one (subgraph.h), `sites` are weights and activations of the plan that it
 // was made for. Linear in the part and in the values of its weights. Errors: kInvalidState for a site without

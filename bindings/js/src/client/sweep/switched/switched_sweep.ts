@@ -184,8 +184,7 @@ export class SwitchedSweep {
     }
     this.job.costs(run.costs);
     if (!run.equal) {
-      // Nothing else can run without what the first part hands on.
-      for (const row of part.front ? this.rows : part.rows) this.broken.add(row);
+      this.moveForward(part);
       return;
     }
     const each = run.terms.length / rows.length;
@@ -194,6 +193,20 @@ export class SwitchedSweep {
       else this.job.measured(row, samples, run.terms.subarray(i * each, (i + 1) * each));
     }
     tell(rows.length * samples.length);
+  }
+
+  /**
+   * Behind this cut the float outputs aren't the whole model's (a runtime joins operators across it): the part's rows move to
+   * the cut in front of it. Nothing can run without what the first part hands on.
+   */
+  private moveForward(part: Part): void {
+    const at = this.parts.indexOf(part);
+    if (at < 0) return;
+    const before = this.parts[at - 1];
+    if (before === undefined) for (const row of this.rows) this.broken.add(row);
+    else this.parts[at] = { cut: before.cut, front: before.front, rows: part.rows };
+    // The same cut didn't fail for the part in front, so what fails twice are the switches.
+    if (before !== undefined && before.cut === part.cut) for (const row of part.rows) this.broken.add(row);
   }
 }
 
