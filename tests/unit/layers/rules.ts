@@ -50,6 +50,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'codec_schema.h': 'codec',
   'encoded_value.h': 'codec',
   'nested_absmax.h': 'codec',
+  'ort_matmul_nbits.h': 'codec',
   'struct_type.h': 'codec',
   'aimet_config.h': 'plan',
   'plan.h': 'plan',

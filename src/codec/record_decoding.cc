@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "codec/block_record.h"
+#include "codec/float_elements.h"
+#include "codec/record_runs.h"
+
+namespace halftone::codec {
+namespace {
+
+constexpr std::uint64_t kGroupElements = 16384;
+
+// The blocks of one run of a schema.
+class RunDecoder {
+ public:
+  RunDecoder(const DecodeJob& job, const SchemaRun& run)
+      : job_(job), run_(run), width_(data_type_bits(job.output) / 8), coder_(run.layout, run.sizes) {}
+
+  // `block` is the first's number in the schema.
+  Result<void> decode(std::uint64_t block, std::uint64_t blocks, const std::uint8_t* records,
+                      std::uint8_t* values) {
+    const bool kernels =
+        job_.kernels != nullptr && job_.output == DataType::kFloat && kernels_know(run_.layout);
+    const std::uint64_t group = std::max<std::uint64_t>(1, kGroupElements / run_.layout.count);
+    for (std::uint64_t done = 0; done < blocks; done += group) {
+      const std::uint64_t part = std::min(group, blocks - done);
+      const std::uint8_t* from = records + done * run_.sizes.record_bytes;
+      std::uint8_t* to = values + done * run_.layout.count * width_;
+      Result<void> decoded =
+          kernels ? decode_group(block + done, part, from, to) : decode_each(block + done, part, from, to);
+      if (!decoded.ok()) return decoded;
+    }
+    return {};
+  }
+
+ private:
+  Result<void> decode_group(std::uint64_t block, std::uint64_t blocks, const std::uint8_t* records,
+                            std::uint8_t* values) {
+    const auto stride = static_cast<std::size_t>(run_.sizes.record_bytes);
+    const auto count = static_cast<std::size_t>(blocks);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint8_t* record = records + i * stride;
+      const Result<BlockNumbers> numbers = read_record_numbers(run_.layout, run_.sizes, record, table_);
+      if (!numbers.ok()) return placed(numbers.error(), block + i);
+      if (Result<void> checked = check_record_codes(run_.layout, run_.sizes, record); !checked.ok()) {
+        return placed(checked.error(), block + i);
+      }
+    }
+    const std::size_t done = run_kernel(count, records, values);
+    if (done >= count) return {};
+    return decode_each(block + done, 1, records + done * stride, values + done * run_.layout.count * width_);
+  }
+
+  std::size_t run_kernel(std::size_t blocks, const std::uint8_t* records, std::uint8_t* values) {
+    const auto stride = static_cast<std::size_t>(run_.sizes.record_bytes);
+    const auto table_bytes = static_cast<std::size_t>(run_.sizes.table_values) * sizeof(double);
+    const numeric::BlockRun run{blocks, run_.layout.count, {records, stride}};
+    const numeric::PackedBlocks<const std::uint8_t> codes{records + kRecordNumbers + table_bytes, stride};
+    if (run_.layout.method == CodecMethod::kAffine) {
+      const numeric::AffineCodes affine{
+          run_.layout.bits, run_.layout.signed_codes, {records + 8, stride}, {records + 16, stride}};
+      return job_.kernels->decode_affine(codes, run, affine, values);
+    }
+    return job_.kernels->decode_table(codes, run, {records + kRecordNumbers, stride}, run_.layout.entries,
+                                      {run_.layout.bits, run_.layout.base3}, values);
+  }
+
+  Result<void> decode_each(std::uint64_t block, std::uint64_t blocks, const std::uint8_t* records,
+                           std::uint8_t* values) {
+    decoded_.resize(run_.layout.count);
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+      Result<void> decoded = coder_.decode(records + i * run_.sizes.record_bytes, decoded_);
+      if (!decoded.ok()) return placed(decoded.error(), block + i);
+      Result<void> stored = store(values + i * run_.layout.count * width_);
+      if (!stored.ok()) return placed(stored.error(), block + i);
+    }
+    return {};
+  }
+
+  Result<void> store(std::uint8_t* out) const {
+    for (std::size_t i = 0; i < decoded_.size(); ++i) {
+      const double value = rounded_float(job_.output, decoded_[i]);
+      if (!std::isfinite(value)) {
+        return Error{ErrorCode::kNonFinite,
+                     "A decoded value is nonfinite: the output dtype overflow isn't hidden by infinity in " +
+                         data_type_name(job_.output) + ".",
+                     "element " + std::to_string(i), "Decode to a wider type."};
+      }
+      store_float(job_.output, value, out + i * width_);
+    }
+    return {};
+  }
+
+  static Error placed(Error error, std::uint64_t block) {
+    const std::string place = "block " + std::to_string(block);
+    error.where = error.where.empty() ? place : place + ", " + error.where;
+    return error;
+  }
+
+  const DecodeJob& job_;
+  const SchemaRun& run_;
+  std::size_t width_;
+  RecordCoder coder_;
+  std::vector<double> table_;
+  std::vector<double> decoded_;
+};
+
+}  // namespace
+
+Result<void> decode_records(const DecodeJob& job, std::uint64_t first_block, std::uint64_t blocks,
+                            const std::uint8_t* records, std::uint8_t* values) {
+  const std::size_t width = data_type_bits(job.output) / 8;
+  for (const SchemaRun& run : job.schema.runs) {
+    if (blocks == 0) break;
+    const std::uint64_t run_end = run.first_block + run.blocks;
+    if (first_block >= run_end) continue;
+    const std::uint64_t part = std::min(blocks, run_end - first_block);
+    Result<void> decoded = RunDecoder(job, run).decode(first_block, part, records, values);
+    if (!decoded.ok()) return decoded;
+    records += part * run.sizes.record_bytes;
+    values += part * run.layout.count * width;
+    first_block += part;
+    blocks -= part;
+  }
+  return {};
+}
+
+}  // namespace halftone::codec

@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "codec/block_record.h"
+#include "codec/float_elements.h"
+#include "codec/record_runs.h"
+
+namespace halftone::codec {
+namespace {
+
+// Elements that are worked on together, so that they stay in the cache.
+constexpr std::uint64_t kGroupElements = 16384;
+
+double number_of(const std::vector<double>& numbers, std::uint64_t block) {
+  return numbers.size() == 1 ? numbers[0] : numbers[static_cast<std::size_t>(block)];
+}
+
+numeric::BlockDoubles doubles_of(const std::vector<double>& numbers, std::uint64_t block) {
+  const std::size_t stride = numbers.size() == 1 ? 0 : sizeof(double);
+  return {reinterpret_cast<const std::uint8_t*>(numbers.data()) + stride * static_cast<std::size_t>(block),
+          stride};
+}
+
+// The blocks of one run of a plan.
+class RunEncoder {
+ public:
+  RunEncoder(const EncodeJob& job, const CodecRun& run, const BlockSizes& sizes, std::uint64_t first_block)
+      : job_(job), run_(run), sizes_(sizes), first_block_(first_block), coder_(run.layout, sizes) {}
+
+  // `block` is the first's index within the run.
+  Result<void> encode(std::uint64_t block, std::uint64_t blocks, const std::uint8_t* source,
+                      std::uint8_t* records) {
+    if (!use_kernels()) return encode_each(block, blocks, source, records);
+    if (run_.layout.method == CodecMethod::kCodebook && shared_table()) {
+      table_ = numeric::make_code_table(run_.codebooks);
+    }
+    // Where blocks have tables or reaches of their own, a call does one block.
+    const bool alike = shared_table() && (!job_.automatic_scales || run_.zero_points.size() == 1);
+    const std::uint64_t group = alike ? std::max<std::uint64_t>(1, kGroupElements / run_.layout.count) : 1;
+    const std::uint64_t group_bytes = run_.layout.count * sizeof(float);
+    for (std::uint64_t done = 0; done < blocks; done += group) {
+      Result<void> encoded = encode_group(block + done, std::min(group, blocks - done),
+                                          source + done * group_bytes, records + done * sizes_.record_bytes);
+      if (!encoded.ok()) return encoded;
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] bool shared_table() const { return run_.codebooks.size() == sizes_.table_values; }
+
+  [[nodiscard]] bool use_kernels() const {
+    if (job_.kernels == nullptr || job_.source != DataType::kFloat || !kernels_know(run_.layout))
+      return false;
+    // Kernels calibrate without offsets.
+    return !job_.automatic_scales ||
+           std::all_of(run_.offsets.begin(), run_.offsets.end(), [](double offset) { return offset == 0.0; });
+  }
+
+  [[nodiscard]] BlockNumbers numbers_of(std::uint64_t block) const {
+    const auto values = static_cast<std::size_t>(sizes_.table_values);
+    const std::size_t first = shared_table() ? 0 : values * static_cast<std::size_t>(block);
+    return {number_of(run_.scales, block), number_of(run_.zero_points, block), number_of(run_.offsets, block),
+            std::span<const double>(run_.codebooks).subspan(first, values)};
+  }
+
+  // `done`: blocks that came before. Turns a kernel's answer into the error that the definition has for it.
+  Result<void> explain(std::size_t done, std::uint64_t block, std::uint64_t blocks,
+                       const std::uint8_t* source, std::uint8_t* records) {
+    if (done >= blocks) return {};
+    return encode_each(block + done, 1, source + done * run_.layout.count * sizeof(float),
+                       records + done * sizes_.record_bytes);
+  }
+
+  Result<void> encode_group(std::uint64_t block, std::uint64_t blocks, const std::uint8_t* source,
+                            std::uint8_t* records) {
+    const auto stride = static_cast<std::size_t>(sizes_.record_bytes);
+    const auto count = static_cast<std::size_t>(blocks);
+    for (std::size_t i = 0; i < count; ++i) write_record_numbers(numbers_of(block + i), records + i * stride);
+    const Reach reach = code_reach(run_.layout, numbers_of(block));
+    // Given scales: the same pass over the values finds those that aren't finite.
+    double unused = 0.0;
+    auto* spare = reinterpret_cast<std::uint8_t*>(&unused);
+    std::uint8_t* scales = job_.automatic_scales ? records : spare;
+    const std::size_t scale_stride = job_.automatic_scales ? stride : 0;
+    std::size_t done = job_.kernels->calibrate(source, count, run_.layout.count, {reach.low, reach.high},
+                                               scales, scale_stride);
+    if (done < count) return explain(done, block, blocks, source, records);
+    if (Result<void> checked = check_scales(block, count, source, records); !checked.ok()) return checked;
+    done = run_kernel(block, count, source, records);
+    if (done < count) return explain(done, block, blocks, source, records);
+    return check_values(block, count, source, records);
+  }
+
+  Result<void> check_scales(std::uint64_t block, std::size_t blocks, const std::uint8_t* source,
+                            std::uint8_t* records) {
+    if (!job_.automatic_scales) return {};
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const auto scale = load_bytes<double>(records + i * static_cast<std::size_t>(sizes_.record_bytes));
+      if (!std::isfinite(scale)) return explain(i, block, blocks, source, records);
+    }
+    return {};
+  }
+
+  std::size_t run_kernel(std::uint64_t block, std::size_t blocks, const std::uint8_t* source,
+                         std::uint8_t* records) {
+    const auto stride = static_cast<std::size_t>(sizes_.record_bytes);
+    const numeric::BlockRun run{blocks, run_.layout.count, {records, stride}};
+    const numeric::PackedBlocks<std::uint8_t> codes{
+        records + kRecordNumbers + static_cast<std::size_t>(sizes_.table_values) * sizeof(double), stride};
+    if (run_.layout.method == CodecMethod::kAffine) {
+      const numeric::AffineCodes affine{run_.layout.bits, run_.layout.signed_codes,
+                                        doubles_of(run_.zero_points, block), doubles_of(run_.offsets, block)};
+      return job_.kernels->encode_affine(source, run, affine, codes);
+    }
+    if (!shared_table()) table_ = numeric::make_code_table(numbers_of(block).table);
+    return job_.kernels->encode_table(source, run, *table_, {run_.layout.bits, run_.layout.base3}, codes);
+  }
+
+  // Blocks whose values may leave the source's type are done again, value by value.
+  Result<void> check_values(std::uint64_t block, std::size_t blocks, const std::uint8_t* source,
+                            std::uint8_t* records) {
+    if (!job_.check_values) return {};
+    for (std::size_t i = 0; i < blocks; ++i) {
+      BlockNumbers numbers = numbers_of(block + i);
+      numbers.scale = load_bytes<double>(records + i * static_cast<std::size_t>(sizes_.record_bytes));
+      if (surely_finite(run_.layout, numbers, job_.source)) continue;
+      if (Result<void> checked = explain(i, block, blocks, source, records); !checked.ok()) return checked;
+    }
+    return {};
+  }
+
+  Result<void> encode_each(std::uint64_t block, std::uint64_t blocks, const std::uint8_t* source,
+                           std::uint8_t* records) {
+    const std::size_t width = data_type_bits(job_.source) / 8;
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+      Result<void> encoded =
+          encode_one(block + i, source + i * run_.layout.count * width, records + i * sizes_.record_bytes);
+      if (encoded.ok()) continue;
+      Error error = encoded.error();
+      const std::string place = "block " + std::to_string(first_block_ + block + i);
+      error.where = error.where.empty() ? place : place + ", " + error.where;
+      return error;
+    }
+    return {};
+  }
+
+  Result<void> encode_one(std::uint64_t block, const std::uint8_t* source, std::uint8_t* record) {
+    const std::size_t width = data_type_bits(job_.source) / 8;
+    values_.resize(run_.layout.count);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      values_[i] = load_float(job_.source, source + i * width);
+      if (std::isfinite(values_[i])) continue;
+      return Error{ErrorCode::kNonFinite,
+                   "All values must be finite to be encoded; one is infinite or no number.",
+                   "element " + std::to_string(i), "Replace NaN and infinity first."};
+    }
+    BlockNumbers numbers = numbers_of(block);
+    if (job_.automatic_scales) numbers.scale = automatic_scale(run_.layout, numbers, values_);
+    if (!std::isfinite(numbers.scale)) {
+      return Error{ErrorCode::kNonFinite,
+                   "The computed scale of a block must be finite and positive; it is an overflow.", "",
+                   "Use a codebook with larger entries."};
+    }
+    if (Result<void> encoded = coder_.encode(numbers, values_, record); !encoded.ok()) return encoded;
+    if (!job_.check_values || surely_finite(run_.layout, numbers, job_.source)) return {};
+    return check_decoded(record);
+  }
+
+  Result<void> check_decoded(const std::uint8_t* record) {
+    if (Result<void> decoded = coder_.decode(record, values_); !decoded.ok()) return decoded;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (std::isfinite(rounded_float(job_.source, values_[i]))) continue;
+      return Error{ErrorCode::kNonFinite,
+                   "A value would be reconstructed as nonfinite: its code stands for more than " +
+                       data_type_name(job_.source) + " holds.",
+                   "element " + std::to_string(i), "Use a smaller scale."};
+    }
+    return {};
+  }
+
+  const EncodeJob& job_;
+  const CodecRun& run_;
+  BlockSizes sizes_;
+  std::uint64_t first_block_;
+  RecordCoder coder_;
+  std::vector<double> values_;
+  std::optional<numeric::CodeTable> table_;
+};
+
+}  // namespace
+
+bool kernels_know(const BlockLayout& layout) {
+  if (layout.bits > 8) return false;
+  if (layout.method == CodecMethod::kAffine) return true;
+  return layout.method == CodecMethod::kCodebook && layout.books == 1 && layout.vector_size == 1;
+}
+
+const numeric::BlockKernelSet& default_kernels() { return numeric::simd_block_kernels(); }
+
+Result<void> encode_records(const EncodeJob& job, std::uint64_t first_block, std::uint64_t blocks,
+                            const std::uint8_t* source, std::uint8_t* records) {
+  const std::size_t width = data_type_bits(job.source) / 8;
+  std::uint64_t run_first = 0;
+  for (const CodecRun& run : job.plan.runs) {
+    if (blocks == 0) break;
+    const std::uint64_t run_end = run_first + run.blocks;
+    if (first_block < run_end) {
+      const Result<BlockSizes> sizes = check_block_layout(run.layout);
+      if (!sizes.ok()) return sizes.error();
+      const std::uint64_t part = std::min(blocks, run_end - first_block);
+      RunEncoder encoder(job, run, sizes.value(), run_first);
+      Result<void> encoded = encoder.encode(first_block - run_first, part, source, records);
+      if (!encoded.ok()) return encoded;
+      source += part * run.layout.count * width;
+      records += part * sizes.value().record_bytes;
+      first_block += part;
+      blocks -= part;
+    }
+    run_first = run_end;
+  }
+  return {};
+}
+
+}  // namespace halftone::codec
