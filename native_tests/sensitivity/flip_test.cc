@@ -204,6 +204,9 @@ TEST_CASE("Foreign keys and wrong directions are refused by name", "[mixed]") {
   const SensitivityResults fine = results_by("quantizer", {{"x", 1}});
   CHECK(refused(fine, worst(1), {NumberFormat::kFloat8E4M3Fn, std::nullopt, false}).message.find("float8") !=
         std::string::npos);
+  CHECK(refused(results_by("quantizer", {{"w1", 1}}), worst(1),
+                {std::nullopt, NumberFormat::kFloat8E5M2, false})
+            .message.find("can't store weights as float8e5m2") != std::string::npos);
   CHECK(refused(fine, worst(1), {NumberFormat::kInt4, std::nullopt, false}).message.find("int4") !=
         std::string::npos);
   CHECK(refused(results_by("quantizer", {{"w1", 1}}), worst(1), {std::nullopt, NumberFormat::kInt4, false})
