@@ -168,39 +168,29 @@ class Sweep {
       base: this.options.sweep === 'disable' ? 'base' : 'float',
       seen: (index, sample) => this.digests!.see(index, sample),
     };
-    const variants = async (schedule: Schedule) => {
-      for (let from = 0; from < count; )
-        from = await this.block(core, job, schedule, from, size.workers, progress);
-    };
-    const complete = await this.switched(core, job, size.workers, progress, variants);
-    if (!complete) await variants(this.schedule(core, this.rows));
+    const complete = await this.switched(core, job, size.workers, progress);
+    const schedule = this.schedule(core, this.rows);
+    for (let from = 0; from < count && !complete; )
+      from = await this.block(core, job, schedule, from, size.workers, progress);
     if (signal?.aborted) throw cancelled();
     if (this.options.resume !== undefined) await this.checkSamples();
     progress.finish();
   }
 
-  /**
-   * Rows that can be switched on in a session that serves many; whether nothing is left for variants of their own. Where rows
-   * are given up depending on others, the few that can't be switched come first.
-   */
+  /** By switches, where nearly all rows can be; whether nothing is left for variants of their own. */
   private async switched(
     core: Connection,
     job: LaneJob,
     workers: number,
     progress: ProgressReporter,
-    variants: (schedule: Schedule) => Promise<void>,
   ): Promise<boolean> {
     const started = this.started!;
     const pending = this.rows.filter((row) => !row.resumed);
     const rows = pending.filter((row) => started.switchable[row.order]);
-    const others = pending.filter((row) => !started.switchable[row.order]);
     const all = this.options.top !== undefined;
+    const few = pending.length - rows.length <= FEW_VARIANTS * pending.length;
     if (pending.length === 0) return true;
-    if (this.scoring.metric === null || rows.length === 0) return false;
-    if (all && others.length > 0) {
-      if (others.length > FEW_VARIANTS * pending.length) return false;
-      await variants(new FullSchedule(others));
-    }
+    if (this.scoring.metric === null || rows.length === 0 || (all && !few)) return false;
     const sweep = new SwitchedSweep(
       {
         lane: job,
@@ -222,8 +212,8 @@ class Sweep {
       },
       rows,
     );
-    const left = await sweep.run(this.schedule(core, all ? this.rows : rows));
-    return left.size === 0 && (all || others.length === 0);
+    const left = await sweep.run(this.schedule(core, few ? this.rows : rows));
+    return left.size === 0 && few;
   }
 
   private schedule(core: Connection, rows: Row[]): Schedule {
@@ -400,7 +390,7 @@ class Sweep {
   }
 }
 
-/** Of all rows. */
+/** Of all rows: so few variants need no cuts and samples of their own. */
 const FEW_VARIANTS = 0.1;
 const DEFAULT_CONFIDENCE = 0.95;
 /** A cut costs a session and a run of each sample before it saves variants of their own anything. */

@@ -123,7 +123,7 @@ export class TopSchedule implements Schedule {
   }
 }
 
-const PILOTS = 24;
+const PILOTS = 20;
 /** After each of which rows are given up. */
 const STAGES = 4;
 

@@ -90,6 +90,26 @@ export class SwitchedLane {
     return run;
   }
 
+  /** The whole model with a group's sites on, in a session of its own: for what can't be switched. */
+  async variant(
+    index: number,
+    samples: readonly number[],
+    metric: MetricChoice,
+  ): Promise<{ terms: Float64Array; costs: RunCosts }> {
+    const { job, signal } = this;
+    const model = await job.models.take({ kind: 'group', index }, signal);
+    const request = {
+      model,
+      files: job.model.files,
+      mode: 'exact' as const,
+      tensors: job.scored,
+      samples: samples.map((sample) => this.loaded.get(sample)!),
+      cut: null,
+      metric,
+    };
+    return this.worker.call('score.run', request, { signal, transfer: buffersOf(model) });
+  }
+
   /** Samples of a block that is done go; sessions stay. */
   async forget(): Promise<void> {
     this.loaded.clear();

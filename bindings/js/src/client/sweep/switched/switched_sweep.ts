@@ -30,7 +30,7 @@ export interface SwitchedJob {
   pool: Pool;
   workers: number;
   signal: AbortSignal | undefined;
-  /** Of a schedule that gives rows up depending on others: one row that can't be switched ends it. */
+  /** Of a schedule that gives rows up depending on others: one part that can't be switched ends it. */
   all: boolean;
   measured(row: Row, samples: readonly number[], terms: Float64Array): void;
   /** Before the next round is decided. */
@@ -51,6 +51,7 @@ export class SwitchedSweep {
 
   constructor(
     private readonly job: SwitchedJob,
+    /** That can be switched. */
     private readonly rows: readonly Row[],
   ) {
     const crossing = (part: Part) => (part.front ? this.crossings.flatMap(({ tensors }) => tensors) : []);
@@ -145,6 +146,8 @@ export class SwitchedSweep {
     const samples = [...new Set(shares.flatMap((share) => share.samples))].sort((a, b) => a - b);
     await lane.load(samples);
     const wanted = new Map(shares.map((share) => [share.row, share.samples]));
+    const switched = new Set(this.rows);
+    for (const { row, samples: some } of shares) if (!switched.has(row)) await this.variant(lane, row, some);
     for (const part of this.parts) {
       const rows = part.rows.filter((row) => wanted.has(row) && !this.broken.has(row));
       for (const [key, some] of groupsBySamples(rows, wanted))
@@ -153,6 +156,13 @@ export class SwitchedSweep {
       for (const sample of samples)
         if (!lane.crossed(sample) && !this.stopped()) await this.call(lane, part, [], [sample]);
     }
+  }
+
+  private async variant(lane: SwitchedLane, row: Row, samples: number[]): Promise<void> {
+    const { terms, costs } = await lane.variant(row.order, samples, this.job.scoring.metric!);
+    this.job.costs(costs);
+    this.job.measured(row, samples, terms);
+    this.job.runs(samples.length);
   }
 
   private async runPart(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
