@@ -351,14 +351,18 @@ class Sweep {
     this.unscored.clear();
     const { length } = this.started!.scored;
     const values = rows.map((row) => row.values());
+    // Other lanes add to rows meanwhile.
+    const counts = rows.map((row) => row.samples);
     const results = await scoresOf(core, this.scoring, values, length).catch((error) => {
       for (const row of rows) this.unscored.add(row);
       throw error;
     });
     for (const [i, row] of rows.entries()) {
       row.result = results[i]!;
-      this.options.onRow?.(row.public());
-      if (row.samples === this.samples.count) this.queue.push(row.public());
+      row.scoredSamples = counts[i]!;
+      const told = row.public(row.result, counts[i]);
+      this.options.onRow?.(told);
+      if (counts[i] === this.samples.count) this.queue.push(told);
     }
   }
 

@@ -33,7 +33,7 @@ export interface Measured {
 export async function resultsOf(core: Connection, run: Measured): Promise<SensitivityResults> {
   const { plan, started, scoring, options, digests } = run;
   const all = run.samples.count;
-  const complete = run.rows.filter((row) => row.samples === all);
+  const complete = run.rows.filter((row) => (row.resumed || row.scoredSamples) === all);
   const early = options.top === undefined || run.partial ? [] : run.rows.filter((row) => row.samples < all);
   const file = await run.model.facts();
   const identity =

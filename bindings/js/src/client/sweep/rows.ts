@@ -6,6 +6,8 @@ export class Row {
   /** Terms or a user's values, by sample. */
   private readonly parts = new Map<number, Float64Array>();
   result: RowScore = { score: null, interval: null };
+  /** Samples that `result` is of: fewer than were measured, while a score is being made. */
+  scoredSamples = 0;
   /** Taken from the results that a run goes on from, which are of this many samples. */
   resumed = 0;
 
