@@ -12,16 +12,18 @@ constexpr double kAffineGuard = 0x1p-30;
 
 }  // namespace
 
-double block_double(BlockDoubles doubles, std::size_t block) {
-  double value = 0.0;
-  std::memcpy(&value, doubles.first + block * doubles.stride, sizeof(value));
-  return value;
-}
-
-AffineBlock affine_block(const AffineCodes& affine, BlockDoubles scales, std::size_t block) {
-  return {block_double(scales, block), block_double(affine.zero_points, block),
-          block_double(affine.offsets, block), lowest_code(affine.bits, affine.is_signed),
-          highest_code(affine.bits, affine.is_signed)};
+std::optional<double> automatic_scale(const std::uint8_t* x, std::size_t count, double offset,
+                                      CodeReach reach) {
+  double scale = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    float value = 0.0F;
+    std::memcpy(&value, x + i * sizeof(value), sizeof(value));
+    if (!std::isfinite(value)) return std::nullopt;
+    const double c = static_cast<double>(value) - offset;
+    if (c > 0.0 && reach.high > 0.0) scale = std::max(scale, c / reach.high);
+    if (c < 0.0 && reach.low < 0.0) scale = std::max(scale, c / reach.low);
+  }
+  return scale == 0.0 ? 1.0 : scale;
 }
 
 // Infinities come of overflows, which extended precision doesn't have; they are limited like what is there.

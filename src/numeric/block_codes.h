@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "numeric/block_kernels.h"
@@ -20,18 +21,27 @@ struct AffineBlock {
   double highest;
 };
 
+// Of 1 to 16 bits.
 inline double lowest_code(std::uint32_t bits, bool is_signed) {
-  return is_signed ? -std::ldexp(1.0, static_cast<int>(bits) - 1) : 0.0;
+  return is_signed ? -static_cast<double>(1U << (bits - 1)) : 0.0;
 }
 
 inline double highest_code(std::uint32_t bits, bool is_signed) {
-  return lowest_code(bits, is_signed) + std::ldexp(1.0, static_cast<int>(bits)) - 1.0;
+  return static_cast<double>((1U << (is_signed ? bits - 1 : bits)) - 1U);
 }
 
 // The double of block `block`.
-double block_double(BlockDoubles doubles, std::size_t block);
+inline double block_double(BlockDoubles doubles, std::size_t block) {
+  double value = 0.0;
+  std::memcpy(&value, doubles.first + block * doubles.stride, sizeof(value));
+  return value;
+}
 
-AffineBlock affine_block(const AffineCodes& affine, BlockDoubles scales, std::size_t block);
+// With scale 1.
+inline AffineBlock affine_block(const AffineCodes& affine, std::size_t block) {
+  return {1.0, block_double(affine.zero_points, block), block_double(affine.offsets, block),
+          lowest_code(affine.bits, affine.is_signed), highest_code(affine.bits, affine.is_signed)};
+}
 
 // The definition: (value - offset) / scale + zero_point, three roundings to extended precision, limited, one
 // rounding to double, one half to even. `value` is finite. The type is a parameter for the tests.
@@ -66,6 +76,16 @@ inline float affine_value(std::int32_t code, const AffineBlock& block) {
 }
 
 inline float table_value(double entry, double scale) { return static_cast<float>((0.0 + entry) * scale); }
+
+inline CodeReach affine_reach(const AffineBlock& block) {
+  return {block.lowest - block.zero_point, block.highest - block.zero_point};
+}
+
+inline CodeReach table_reach(const CodeTable& table) { return {table.lowest, table.highest}; }
+
+// See AutomaticScales. Nothing if a value isn't finite.
+std::optional<double> automatic_scale(const std::uint8_t* x, std::size_t count, double offset,
+                                      CodeReach reach);
 
 // The same codes in double arithmetic, where that is provably enough, else by the definition.
 std::int32_t affine_code(double value, const AffineBlock& block);

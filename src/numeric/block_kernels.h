@@ -68,22 +68,25 @@ struct CodeReach {
   double high;
 };
 
+// Where encoding leaves the scale of block b that it chose: first + b * stride. With first = nullptr it
+// chooses none and reads the run's. A scale is the largest of c / high over c > 0 (if high > 0) and c / low
+// over c < 0 (if low < 0), where c = value - offset and all is in double; 1 if there is none.
+struct AutomaticScales {
+  std::uint8_t* first;
+  std::size_t stride;
+};
+
 struct BlockKernelSet {
   const char* instruction_set;  // "scalar" for the reference, else Highway's name of the target
 
-  // Automatic scales: the largest of c / high over c > 0 (if high > 0) and c / low over c < 0 (if low < 0),
-  // in double; 1 if there is none. Writes the scale of block b to scales + b * stride. Returns the number of
-  // blocks before the first that has a value that isn't finite: `blocks` if all is well.
-  std::size_t (*calibrate)(const std::uint8_t* x, std::size_t blocks, std::size_t count, CodeReach reach,
-                           std::uint8_t* scales, std::size_t stride);
-
-  // Codes of finite values. Scales are positive and finite. Returns the number of blocks before the first in
-  // which a quotient isn't finite (tables only, as the quotient of integers is never a double): `run.blocks`
-  // if all is well.
+  // Codes of values. Scales of the run are positive and finite. Returns the number of blocks before the first
+  // that has a value, a scale chosen here or, with a table, a quotient that isn't finite: `run.blocks` if all
+  // is well. Codes and scales from that block on are unspecified then.
   std::size_t (*encode_affine)(const std::uint8_t* x, const BlockRun& run, const AffineCodes& affine,
-                               PackedBlocks<std::uint8_t> codes);
+                               AutomaticScales automatic, PackedBlocks<std::uint8_t> codes);
   std::size_t (*encode_table)(const std::uint8_t* x, const BlockRun& run, const CodeTable& table,
-                              CodePacking packing, PackedBlocks<std::uint8_t> codes);
+                              AutomaticScales automatic, CodePacking packing,
+                              PackedBlocks<std::uint8_t> codes);
 
   // Values: float32((code - zero_point) * scale + offset) and float32(entry * scale), both computed in
   // double. -0 of a table is +0. Returns the number of blocks before the first that has a value beyond

@@ -57,37 +57,42 @@ bool holds_small_float(const CodeTable& table, SmallFloat type, std::size_t coun
   return entry == count;
 }
 
-// Levels spread over the cells with a cell's worth of room at each end, as far as float32 and whole steps go.
+// What cell number `cell` (-8 .. 7) lists; false for more than two thresholds.
+bool fill_cell(const CodeTable& table, std::int32_t cell, TableCells& cells) {
+  constexpr std::int32_t kSize = 1 << TableCells::kCellBits;
+  const std::int32_t begin = cell * kSize;
+  const std::int32_t end = begin + kSize;
+  std::array<std::int32_t, 2> listed = {end + kSize, end + kSize};
+  std::size_t count = 0;
+  std::size_t below = 0;
+  for (std::size_t i = 0; i + 1 < table.levels; ++i) {
+    const auto step =
+        static_cast<std::int32_t>(std::nearbyint(table.midpoint[i] * cells.per_unit)) + cells.origin;
+    if (step < begin - TableCells::kNear) {
+      ++below;
+    } else if (step < end + TableCells::kNear) {
+      if (count == listed.size()) return false;
+      listed[count++] = step - TableCells::kNear;
+    }
+  }
+  const auto at = static_cast<std::size_t>(cell & 15);
+  cells.level[at] = static_cast<std::uint8_t>(below + listed.size());
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    cells.thresholds[2 * i][at] = static_cast<std::uint8_t>(listed[i] & 0xFF);
+    cells.thresholds[2 * i + 1][at] = static_cast<std::uint8_t>((listed[i] >> 8) & 0xFF);
+  }
+  return true;
+}
+
+// Spreads the levels over all positions but some room at each end.
 bool fill_cells(CodeTable& table) {
   TableCells& cells = table.cells;
-  constexpr double kRoom = 1 << (TableCells::kCellBits - 1);
-  const double span = table.highest - table.lowest;
-  cells.per_unit = static_cast<float>((TableCells::kLastStep - 2.0 * kRoom) / span);
-  cells.origin = static_cast<std::int32_t>(std::nearbyint(kRoom - table.lowest * cells.per_unit));
-  if (std::abs(cells.origin) > 2 * TableCells::kLastStep)
-    return false;  // all levels on one side of 0, far off
-  for (std::int32_t cell = 0; cell < 16; ++cell) {
-    const std::int32_t begin = cell << TableCells::kCellBits;
-    const std::int32_t end = (cell + 1) << TableCells::kCellBits;
-    std::array<std::int32_t, 2> listed = {TableCells::kLastStep, TableCells::kLastStep};
-    std::size_t count = 0;
-    std::uint8_t below = 0;
-    for (std::size_t i = 0; i + 1 < table.levels; ++i) {
-      const auto step =
-          static_cast<std::int32_t>(std::nearbyint(table.midpoint[i] * cells.per_unit)) + cells.origin;
-      if (step < begin - TableCells::kNear) {
-        ++below;
-      } else if (step < end + TableCells::kNear) {
-        if (count == listed.size()) return false;
-        listed[count++] = step;
-      }
-    }
-    const auto at = static_cast<std::size_t>(cell);
-    cells.base[at] = below;
-    for (std::size_t i = 0; i < listed.size(); ++i) {
-      cells.thresholds[2 * i][at] = static_cast<std::uint8_t>(listed[i] & 0xFF);
-      cells.thresholds[2 * i + 1][at] = static_cast<std::uint8_t>(listed[i] >> 8);
-    }
+  constexpr double kHalf = 32768.0 - 256.0;
+  cells.per_unit = static_cast<float>(2.0 * kHalf / (table.highest - table.lowest));
+  cells.origin = static_cast<std::int32_t>(std::nearbyint(-kHalf - table.lowest * cells.per_unit));
+  if (std::abs(cells.origin) > (1 << 17)) return false;  // all levels on one side of 0, far off
+  for (std::int32_t cell = -8; cell < 8; ++cell) {
+    if (!fill_cell(table, cell, cells)) return false;
   }
   return true;
 }

@@ -20,17 +20,19 @@ enum class TableShape : std::uint8_t {
   kE3M2,   // the 64 values of float6e3m2
 };
 
-// Positions of quotients in whole steps: rounded(quotient * per_unit) + origin, within 0 .. kLastStep. A
-// threshold is listed in each cell from which it is at most kNear steps away.
+// Positions of quotients in whole steps: rounded(quotient * per_unit) + origin, limited to 16 bits. A cell is
+// 4096 of them; its number, the highest four bits, is the index of the tables below. A threshold is listed in
+// each cell from which it is at most kNear steps away.
 struct TableCells {
-  static constexpr int kCellBits = 11;
-  static constexpr std::int32_t kLastStep = (16 << kCellBits) - 1;
+  static constexpr int kCellBits = 12;
   static constexpr std::int32_t kNear = 1;  // positions and thresholds are each rounded: off by 1.01 together
 
   float per_unit;
   std::int32_t origin;
-  std::array<std::uint8_t, 16> base;                       // levels below the cell's thresholds
-  std::array<std::array<std::uint8_t, 16>, 4> thresholds;  // low and high bytes of the first, then the second
+  std::array<std::uint8_t, 16> level;  // above the cell's two thresholds
+  // Low and high bytes of the first threshold minus kNear, then of the second. "None" lies half a cell or
+  // more above the cell, modulo 2^16.
+  std::array<std::array<std::uint8_t, 16>, 4> thresholds;
 };
 
 // Levels are the different values of entries in ascending order; -0 and +0 are one.

@@ -1,7 +1,7 @@
 // The normative kernels for blocks: the definitions of block_codes.h, one value after the other.
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <optional>
 #include <vector>
 
 #include "numeric/block_codes.h"
@@ -20,53 +20,48 @@ void store_float(std::uint8_t* to, std::size_t index, float value) {
   std::memcpy(to + index * sizeof(value), &value, sizeof(value));
 }
 
-double automatic_scale(const std::uint8_t* x, std::size_t count, double offset, CodeReach reach) {
-  double scale = 0.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float value = load_float(x, i);
-    if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
-    const double c = static_cast<double>(value) - offset;
-    if (c > 0.0 && reach.high > 0.0) scale = std::fmax(scale, c / reach.high);
-    if (c < 0.0 && reach.low < 0.0) scale = std::fmax(scale, c / reach.low);
-  }
-  return scale == 0.0 ? 1.0 : scale;
-}
-
-std::size_t calibrate(const std::uint8_t* x, std::size_t blocks, std::size_t count, CodeReach reach,
-                      std::uint8_t* scales, std::size_t stride) {
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const double scale = automatic_scale(x + block * count * sizeof(float), count, 0.0, reach);
-    if (std::isnan(scale)) return block;
-    std::memcpy(scales + block * stride, &scale, sizeof(scale));
-  }
-  return blocks;
+// The scale of a block, chosen or read. Nothing if a value or the scale isn't finite.
+std::optional<double> scale_of_block(const std::uint8_t* x, const BlockRun& run, std::size_t block,
+                                     double offset, CodeReach reach, AutomaticScales automatic) {
+  const std::optional<double> chosen = automatic_scale(x, run.count, offset, reach);
+  if (!chosen) return chosen;
+  if (automatic.first == nullptr) return block_double(run.scales, block);
+  if (!std::isfinite(*chosen)) return std::nullopt;
+  std::memcpy(automatic.first + block * automatic.stride, &*chosen, sizeof(double));
+  return chosen;
 }
 
 std::size_t encode_affine(const std::uint8_t* x, const BlockRun& run, const AffineCodes& affine,
-                          PackedBlocks<std::uint8_t> codes) {
+                          AutomaticScales automatic, PackedBlocks<std::uint8_t> codes) {
   std::vector<std::uint8_t> unpacked(run.count);
   for (std::size_t block = 0; block < run.blocks; ++block) {
-    const AffineBlock parameters = affine_block(affine, run.scales, block);
+    AffineBlock parameters = affine_block(affine, block);
+    const std::optional<double> scale =
+        scale_of_block(x, run, block, parameters.offset, affine_reach(parameters), automatic);
+    if (!scale) return block;
+    parameters.scale = *scale;
     for (std::size_t i = 0; i < run.count; ++i) {
-      const double value = load_float(x, block * run.count + i);
-      unpacked[i] = static_cast<std::uint8_t>(exact_affine_code<Extended>(value, parameters));
+      unpacked[i] = static_cast<std::uint8_t>(exact_affine_code<Extended>(load_float(x, i), parameters));
     }
     pack_codes(unpacked.data(), run.count, {affine.bits, false}, codes.first + block * codes.stride);
+    x += run.count * sizeof(float);
   }
   return run.blocks;
 }
 
 std::size_t encode_table(const std::uint8_t* x, const BlockRun& run, const CodeTable& table,
-                         CodePacking packing, PackedBlocks<std::uint8_t> codes) {
+                         AutomaticScales automatic, CodePacking packing, PackedBlocks<std::uint8_t> codes) {
   std::vector<std::uint8_t> unpacked(run.count);
   for (std::size_t block = 0; block < run.blocks; ++block) {
-    const double scale = block_double(run.scales, block);
+    const std::optional<double> scale = scale_of_block(x, run, block, 0.0, table_reach(table), automatic);
+    if (!scale) return block;
     for (std::size_t i = 0; i < run.count; ++i) {
-      const double quotient = static_cast<double>(load_float(x, block * run.count + i)) / scale;
+      const double quotient = static_cast<double>(load_float(x, i)) / *scale;
       if (!std::isfinite(quotient)) return block;
       unpacked[i] = exact_table_code<Extended>(quotient, table);
     }
     pack_codes(unpacked.data(), run.count, packing, codes.first + block * codes.stride);
+    x += run.count * sizeof(float);
   }
   return run.blocks;
 }
@@ -76,7 +71,8 @@ std::size_t decode_affine(PackedBlocks<const std::uint8_t> codes, const BlockRun
   std::vector<std::uint8_t> unpacked(run.count);
   const int sign = affine.is_signed ? 1 << (affine.bits - 1) : 0;
   for (std::size_t block = 0; block < run.blocks; ++block) {
-    const AffineBlock parameters = affine_block(affine, run.scales, block);
+    AffineBlock parameters = affine_block(affine, block);
+    parameters.scale = block_double(run.scales, block);
     unpack_codes(codes.first + block * codes.stride, run.count, {affine.bits, false}, unpacked.data());
     for (std::size_t i = 0; i < run.count; ++i) {
       const float value = affine_value((unpacked[i] ^ sign) - sign, parameters);
@@ -107,8 +103,7 @@ std::size_t decode_table(PackedBlocks<const std::uint8_t> codes, const BlockRun&
 }  // namespace
 
 const BlockKernelSet& reference_block_kernels() {
-  static constexpr BlockKernelSet kSet = {"scalar",     calibrate,     encode_affine,
-                                          encode_table, decode_affine, decode_table};
+  static constexpr BlockKernelSet kSet = {"scalar", encode_affine, encode_table, decode_affine, decode_table};
   return kSet;
 }
 

@@ -42,6 +42,10 @@ constexpr std::size_t kChunk = 640;  // codes unpacked at a time: whole steps, w
 static_assert(kChunk % kStep == 0);
 
 void unpack(const std::uint8_t* packed, std::size_t count, CodePacking packing, std::uint8_t* codes) {
+  if (!packing.base3 && packing.bits == 8) {
+    std::memcpy(codes, packed, count);
+    return;
+  }
   if (!packing.base3 && packing.bits == 4) return code_kernels()->unpack_nibbles(packed, count, false, codes);
   if (!packing.base3 && packing.bits == 2) {
     return code_kernels()->unpack_quarters(packed, count, false, codes);
@@ -290,7 +294,8 @@ bool decode_table_block(const std::uint8_t* table, std::size_t entries, double s
 std::size_t decode_affine_blocks(PackedBlocks<const std::uint8_t> codes, const BlockRun& run,
                                  const AffineCodes& affine, std::uint8_t* y) {
   for (std::size_t block = 0; block < run.blocks; ++block) {
-    const AffineBlock parameters = affine_block(affine, run.scales, block);
+    AffineBlock parameters = affine_block(affine, block);
+    parameters.scale = block_double(run.scales, block);
     if (!decode_affine_block(parameters, affine, codes.first + block * codes.stride, run.count, y)) {
       return block;
     }
@@ -313,8 +318,8 @@ std::size_t decode_table_blocks(PackedBlocks<const std::uint8_t> codes, const Bl
 }
 
 const BlockKernelSet* block_kernels() {
-  static const BlockKernelSet kSet = {hwy::TargetName(HWY_TARGET), calibrate_blocks,     encode_affine_blocks,
-                                      encode_table_blocks,         decode_affine_blocks, decode_table_blocks};
+  static const BlockKernelSet kSet = {hwy::TargetName(HWY_TARGET), encode_affine_blocks, encode_table_blocks,
+                                      decode_affine_blocks, decode_table_blocks};
   return &kSet;
 }
 

@@ -15,12 +15,11 @@ namespace HWY_NAMESPACE {
 
 const CodeKernelSet* code_kernels();  // for packing
 
-std::size_t calibrate_blocks(const std::uint8_t* x, std::size_t blocks, std::size_t count, CodeReach reach,
-                             std::uint8_t* scales, std::size_t stride);
 std::size_t encode_affine_blocks(const std::uint8_t* x, const BlockRun& run, const AffineCodes& affine,
-                                 PackedBlocks<std::uint8_t> codes);
+                                 AutomaticScales automatic, PackedBlocks<std::uint8_t> codes);
 std::size_t encode_table_blocks(const std::uint8_t* x, const BlockRun& run, const CodeTable& table,
-                                CodePacking packing, PackedBlocks<std::uint8_t> codes);
+                                AutomaticScales automatic, CodePacking packing,
+                                PackedBlocks<std::uint8_t> codes);
 
 }  // namespace HWY_NAMESPACE
 }  // namespace halftone::numeric
