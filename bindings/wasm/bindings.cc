@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "codec_jobs.h"
 #include "conversions.h"
 #include "halftone/statistics.h"
 #include "halftone/version.h"
@@ -17,6 +18,7 @@
 #include "scoring.h"
 #include "sweep_job.h"
 #include "switching.h"
+#include "tensor_job.h"
 
 namespace {
 
@@ -73,6 +75,13 @@ EMSCRIPTEN_BINDINGS(halftone) {
       .function("skeleton", &MixedSearch::skeleton)
       .function("changes", &MixedSearch::changes);
 
+  emscripten::class_<TensorJob>("TensorJob")
+      .smart_ptr<std::shared_ptr<TensorJob>>("TensorJobPointer")
+      .function("next", &TensorJob::next)
+      .function("commit", &TensorJob::commit)
+      .function("take", &TensorJob::take)
+      .function("result", &TensorJob::result);
+
   emscripten::function("createModel", &ModelHandle::create);
   emscripten::function("createSweep", &create_sweep);
   emscripten::function("createExport", &create_export);
@@ -90,6 +99,13 @@ EMSCRIPTEN_BINDINGS(halftone) {
   emscripten::function("rankResults", &rank_results);
   emscripten::function("mergeResults", &merge_results_of);
   emscripten::function("compareResults", &compare_results_of);
+  emscripten::function("listFormats", &list_formats);
+  emscripten::function("createEncoder", &create_encoder);
+  emscripten::function("createDecoder", &create_decoder);
+  emscripten::function("decodeStored", &decode_stored);
+  emscripten::function("createTrial", &create_trial);
+  emscripten::function("createConstantTrial", &create_constant_trial);
+  emscripten::function("weightsOf", &weights_of);
   emscripten::function("errorCodes", &error_codes);
   emscripten::function("liveObjects", &live_objects);
   emscripten::function("version", &version);

@@ -256,6 +256,10 @@ class FakeModel implements Model {
     return [];
   }
 
+  async weights() {
+    return [];
+  }
+
   async graph() {
     const { layers } = this.options;
     return fakeGraph(layers);

@@ -6,6 +6,7 @@ export type { ReportData, ReportPrediction } from './report/report_data.js';
 export { reportHtml } from './report/report_html.js';
 export type { ImageOptions, InputInfo, NamedSource, RandomOptions } from './samples/index.js';
 export { isSampleName, openPaths, randomSamples, readSamples } from './samples/index.js';
+export { npyHeader } from './samples/npy.js';
 export { ERROR_CODES, HalftoneError } from './shared/errors.js';
 export { beyond, inDecibels, metricTitle } from './shared/metric_text.js';
 export { withFront } from './shared/pareto_front.js';

@@ -1,6 +1,8 @@
 // The public vocabulary of the package. Shapes of JSON files are those of the files themselves (see README, "Files").
+import type { WeightInfo } from './format_types.js';
 import type { SensitivityOptions, SensitivityResults, SensitivityRun } from './sensitivity_types.js';
 
+export type * from './format_types.js';
 export type * from './sensitivity_types.js';
 
 /** Where bytes come from. A path works in Node only. A Blob or File is read in slices and never consumed. */
@@ -32,7 +34,17 @@ export interface Warning {
 
 /** `done` of `total` in one phase; done never falls, total never changes within a phase, the last done equals total. */
 export interface Progress {
-  phase: 'open' | 'samples' | 'calibrate' | 'sensitivity' | 'score' | 'pareto' | 'write';
+  phase:
+    | 'open'
+    | 'samples'
+    | 'calibrate'
+    | 'sensitivity'
+    | 'score'
+    | 'pareto'
+    | 'write'
+    | 'encode'
+    | 'decode'
+    | 'compare';
   done: number;
   total: number;
   unit: 'bytes' | 'runs' | 'tensors';
@@ -486,6 +498,8 @@ export interface Model {
     samples: SampleSet | null,
     options?: { bins?: number; encoding?: Encoding } & Cancellable,
   ): Promise<TensorStatistics>;
+  /** The float32 weights with at least `least` values (default 1), in graph order: what formats are compared on. */
+  weights(least?: number): Promise<WeightInfo[]>;
   /** Frees the memory in the worker. Later calls fail with `invalid_state`. */
   close(): Promise<void>;
 }

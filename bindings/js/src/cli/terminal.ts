@@ -57,6 +57,9 @@ const PHASES: Record<Progress['phase'], string> = {
   score: 'Scoring the model',
   pareto: 'Measuring mixed precisions',
   write: 'Writing',
+  encode: 'Encoding',
+  decode: 'Decoding',
+  compare: 'Comparing formats',
 };
 
 /** One line on the error stream that overwrites itself; silent unless that is a terminal. */

@@ -4,9 +4,32 @@ import { hardwareThreads, machineMemory } from '../platform/platform.js';
 import { startWorker, type WorkerScript } from '../platform/start_worker.js';
 import { cancelled, HalftoneError } from '../shared/errors.js';
 import { PROTOCOL, type RunnerName, type WireSource } from '../shared/protocol.js';
-import type { ByteSource, Model, ResultsDifference, SensitivityResults } from '../types.js';
+import type {
+  ByteSource,
+  Cancellable,
+  CompareFormatsOptions,
+  DecodedTensor,
+  DecodeOptions,
+  EncodedTensor,
+  EncodeOptions,
+  Model,
+  ResultsDifference,
+  SensitivityResults,
+  StorageFormat,
+  TensorComparison,
+  TensorSource,
+  WeightRef,
+} from '../types.js';
 import { type CallOptions, Connection } from './connection.js';
 import type { Engine, EngineInfo, EngineOptions, OpenOptions } from './engine_types.js';
+import {
+  compareFormats,
+  decodeParts,
+  decodeTensor,
+  encodeTensor,
+  formatChoices,
+  formats,
+} from './formats.js';
 import { openModel } from './open.js';
 import { Pool } from './pool.js';
 import { compareResults, mergeResults, readResults } from './results_files.js';
@@ -88,6 +111,32 @@ export class HalftoneEngine implements Engine {
 
   async compareResults(a: SensitivityResults, b: SensitivityResults): Promise<ResultsDifference> {
     return compareResults(await this.models(), a, b);
+  }
+
+  async formats(block = 0): Promise<StorageFormat[]> {
+    return formats(await this.models(), block);
+  }
+
+  async encodeTensor(source: TensorSource, options: EncodeOptions): Promise<EncodedTensor> {
+    return encodeTensor(await this.models(), source, options);
+  }
+
+  async decodeTensor(source: ByteSource, options: DecodeOptions = {}): Promise<DecodedTensor> {
+    return decodeTensor(await this.models(), source, options);
+  }
+
+  async decodeParts(encoded: EncodedTensor, options: Cancellable = {}): Promise<Float32Array<ArrayBuffer>> {
+    return decodeParts(await this.models(), encoded, options);
+  }
+
+  async compareFormats(
+    tensors: readonly (TensorSource | WeightRef)[],
+    names: readonly string[],
+    blocks: readonly number[] = [],
+    options: CompareFormatsOptions = {},
+  ): Promise<TensorComparison[]> {
+    const core = await this.models();
+    return compareFormats(core, tensors, formatChoices(await formats(core), names, blocks), options);
   }
 
   async liveObjects(): Promise<number> {

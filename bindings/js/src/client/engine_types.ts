@@ -1,5 +1,20 @@
 // What a person who makes an engine or opens a model can say.
-import type { ByteSource, Cancellable, Model, ResultsDifference, SensitivityResults } from '../types.js';
+import type {
+  ByteSource,
+  Cancellable,
+  CompareFormatsOptions,
+  DecodedTensor,
+  DecodeOptions,
+  EncodedTensor,
+  EncodeOptions,
+  Model,
+  ResultsDifference,
+  SensitivityResults,
+  StorageFormat,
+  TensorComparison,
+  TensorSource,
+  WeightRef,
+} from '../types.js';
 
 export interface EngineAssets {
   /** The worker's script as text or as an address on the page's own origin. Browser: it is started from a blob. */
@@ -54,6 +69,24 @@ export interface Engine {
   mergeResults(texts: readonly string[]): Promise<SensitivityResults>;
   /** Two sweeps of the same metric, row by row. */
   compareResults(a: SensitivityResults, b: SensitivityResults): Promise<ResultsDifference>;
+  /** All number formats. `bitsPerWeight` is for blocks of `block` values, or each format's own default. */
+  formats(block?: number): Promise<StorageFormat[]>;
+  /** A tensor in a number format: with a profile of onnx-light as one EncodedValueProto, else as codes and scales. */
+  encodeTensor(source: TensorSource, options: EncodeOptions): Promise<EncodedTensor>;
+  /** Values of an EncodedValueProto, from the bytes of its file. */
+  decodeTensor(source: ByteSource, options?: DecodeOptions): Promise<DecodedTensor>;
+  /** Values of codes and scales as encodeTensor gave them (formats that are no profile). */
+  decodeParts(encoded: EncodedTensor, options?: Cancellable): Promise<Float32Array<ArrayBuffer>>;
+  /**
+   * What formats do to tensors, and which loses least within a size. Each format is tried with each block size that it can
+   * have; without block sizes, with its own.
+   */
+  compareFormats(
+    tensors: readonly (TensorSource | WeightRef)[],
+    formats: readonly string[],
+    blocks?: readonly number[],
+    options?: CompareFormatsOptions,
+  ): Promise<TensorComparison[]>;
   /** Objects alive in all cores; zero when every model is closed and no job runs. */
   liveObjects(): Promise<number>;
   /** Ends all workers. Pending calls are rejected with `cancelled`. */

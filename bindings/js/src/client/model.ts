@@ -29,6 +29,7 @@ import type {
   SensitivityResults,
   SensitivityRun,
   TensorStatistics,
+  WeightInfo,
 } from '../types.js';
 import { calibrate } from './calibrate.js';
 import type { Connection } from './connection.js';
@@ -236,6 +237,11 @@ export class ModelHandle implements Model {
     options: { bins?: number; encoding?: Encoding } & Cancellable = {},
   ): Promise<TensorStatistics> {
     return statistics(this, tensor, samples, options);
+  }
+
+  async weights(least = 1): Promise<WeightInfo[]> {
+    const { core, model } = await this.core();
+    return core.call('weights', { model, least });
   }
 
   async close(): Promise<void> {

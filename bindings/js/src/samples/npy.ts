@@ -45,6 +45,50 @@ interface Header {
  * beginning alone can be had cheaper. Errors: invalid_sample.
  */
 export async function openNpy(file: ReadableFile, name: string, key = '', head = file): Promise<StoredArray> {
+  const header = await checkedHeader(file, name, key, head);
+  const read = header.fortran && header.dims.length > 1 ? fortranRows(file, header) : plainRows(file, header);
+  return { file: name, key, type: header.type, dims: header.dims, read };
+}
+
+export interface NpyData {
+  type: string;
+  dims: number[];
+  /** Where the elements begin. */
+  offset: number;
+  bigEndian: boolean;
+  /** Column by column; of one dimension that is no difference. */
+  fortran: boolean;
+}
+
+/** What readers of the plain bytes need to know. Errors: invalid_sample. */
+export async function npyData(file: ReadableFile, name: string): Promise<NpyData> {
+  const { type, dims, dataStart, bigEndian, fortran } = await checkedHeader(file, name, '', file);
+  return { type, dims, offset: dataStart, bigEndian, fortran };
+}
+
+/** What comes before the elements, little endian and row-major, in a file of format version 1. */
+export function npyHeader(type: string, dims: readonly number[]): Uint8Array<ArrayBuffer> {
+  const [code] = Object.entries(TYPE_NAMES).find(([, name]) => name === type) ?? [];
+  if (code === undefined) throw new RangeError(`NumPy has no type ${type}`);
+  const order = code.endsWith('1') ? '|' : '<';
+  const shape = dims.length === 1 ? `(${dims[0]},)` : `(${dims.join(', ')})`;
+  const text = `{'descr': '${order}${code}', 'fortran_order': False, 'shape': ${shape}, }`;
+  const before = MAGIC.length + 4;
+  const total = Math.ceil((before + text.length + 1) / 64) * 64;
+  const bytes = new Uint8Array(total).fill(0x20);
+  bytes.set([...MAGIC, 1, 0]);
+  new DataView(bytes.buffer).setUint16(MAGIC.length + 2, total - before, true);
+  bytes.set(new TextEncoder().encode(text), before);
+  bytes[total - 1] = 0x0a;
+  return bytes;
+}
+
+async function checkedHeader(
+  file: ReadableFile,
+  name: string,
+  key: string,
+  head: ReadableFile,
+): Promise<Header> {
   const fail = (what: string): never => {
     const place = key === '' ? name : `${name}, key ${JSON.stringify(key)},`;
     throw invalidSample(`${place} ${what}.`, name, 'Save the array again with numpy.save or numpy.savez.');
@@ -54,8 +98,7 @@ export async function openNpy(file: ReadableFile, name: string, key = '', head =
   if (!Number.isSafeInteger(dataBytes)) fail('has a shape too large for any file');
   const found = file.size - header.dataStart;
   if (found !== dataBytes) fail(`should hold ${dataBytes} bytes of elements but holds ${found}`);
-  const read = header.fortran && header.dims.length > 1 ? fortranRows(file, header) : plainRows(file, header);
-  return { file: name, key, type: header.type, dims: header.dims, read };
+  return header;
 }
 
 async function readHeader(file: ReadableFile, fail: (what: string) => never): Promise<Header> {

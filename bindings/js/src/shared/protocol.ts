@@ -2,9 +2,14 @@
 // progress only before that. Types only, and the protocol's number.
 import type {
   ConcatGroup,
+  DecodedInfo,
+  EncodedPartName,
   Encoding,
   Encodings,
   Flip,
+  FloatTypeName,
+  FormatFailure,
+  FormatFigures,
   MetricName,
   ModelCost,
   ModelGraph,
@@ -17,8 +22,10 @@ import type {
   RunCosts,
   Sample,
   SensitivityResults,
+  StorageFormat,
   TensorStatistics,
   Warning,
+  WeightInfo,
 } from '../types.js';
 import type { WireError } from './errors.js';
 import type { RunMode } from './session_options.js';
@@ -188,6 +195,32 @@ export interface Operations {
     in: { model: number; tensor: string; bins: number; encoding: Encoding | null };
     out: TensorStatistics;
   };
+  /** All formats; bits per weight for blocks of this size, or each format's own for 0. */
+  formats: { in: { block: number }; out: StorageFormat[] };
+  /** The float32 weights with at least so many values. */
+  weights: { in: { model: number; least: number }; out: WeightInfo[] };
+  'formats.compare': {
+    in: { tensor: ArrayData | { model: number; tensor: string }; choices: FormatChoice[] };
+    out: (FormatFigures | FormatFailure)[];
+  };
+  'encode.start': { in: { array: ArrayData; request: EncodeRequest }; out: EncodeInfo };
+  /** An EncodedValueProto in a file; an empty type is the one that was encoded. */
+  'decode.start': {
+    in: { source: WireSource; type: FloatTypeName | '' };
+    out: DecodedInfo & { feed: number };
+  };
+  /** Goes on until a few megabytes are made: bytes by number of the part. */
+  'feed.next': {
+    in: { feed: number };
+    out: { pieces: [part: number, bytes: Uint8Array<ArrayBuffer>][]; read: number; done: boolean };
+  };
+  'feed.end': { in: { feed: number }; out: { tensorScale: number | null } };
+  'feed.drop': { in: { feed: number }; out: null };
+  /** Values of a format that keeps codes and scales apart. */
+  'decode.stored': {
+    in: { request: StoredRequest; codes: Blob; scales: Blob; zeroPoints: Blob };
+    out: Float32Array<ArrayBuffer>;
+  };
   close: { in: { model: number }; out: { live: number } };
   live: { in: null; out: number };
 
@@ -288,6 +321,50 @@ export interface Operations {
 
   /** Test hook: never answers. Refused unless `hello` asked for test hooks. */
   'test.hang': { in: null; out: never };
+}
+
+export type FormatChoice = [format: string, block: number];
+
+/** Plain values in a file or a Blob, row-major. */
+export interface ArrayData {
+  source: WireSource;
+  /** Where the values begin. */
+  offset: number;
+  type: FloatTypeName;
+  dims: number[];
+  bigEndian: boolean;
+}
+
+/** null: not given. */
+export interface EncodeRequest {
+  format: string;
+  /** 0: the format's. */
+  block: number;
+  name: string | null;
+  scales: number[] | null;
+  zeroPoints: number[] | null;
+  offsets: number[] | null;
+  codebooks: number[] | null;
+  permutation: number[] | null;
+  forward: number[] | null;
+  inverse: number[] | null;
+  outliers: number[] | null;
+}
+
+export interface EncodeInfo {
+  feed: number;
+  block: number;
+  /** How often the values are read. */
+  passes: number;
+  /** 0 bytes: known at the end only. */
+  parts: { name: EncodedPartName; bytes: number }[];
+}
+
+export interface StoredRequest {
+  format: string;
+  block: number;
+  count: number;
+  tensorScale: number | null;
 }
 
 export interface SessionRequest {

@@ -2,17 +2,32 @@
 // these names with the module's own.
 import { HalftoneError } from '../shared/errors.js';
 import type {
+  ArrayData,
+  EncodeInfo,
+  EncodeRequest,
   FlipFigures,
   FlipRequest,
+  FormatChoice,
   MixedInfo,
   MixedRequest,
   RowScore,
   Shapes,
   SiteSwitch,
+  StoredRequest,
   SweepChoice,
   SweepInfo,
 } from '../shared/protocol.js';
-import type { ErrorCode, ModelCost, ModelGraph, PatternMatch, PlanOptions, Warning } from '../types.js';
+import type {
+  DecodedInfo,
+  ErrorCode,
+  ModelCost,
+  ModelGraph,
+  PatternMatch,
+  PlanOptions,
+  StorageFormat,
+  Warning,
+  WeightInfo,
+} from '../types.js';
 
 export type CoreResult<T> =
   | { ok: true; value: T }
@@ -59,6 +74,21 @@ export interface CoreJob {
   feed(index: number, values: Float32Array, other: unknown): CoreResult<unknown>;
   read(part: number, offset: number, length: number): CoreResult<Uint8Array<ArrayBuffer>>;
   result(): CoreResult<unknown>;
+}
+
+export interface CoreTensorJob {
+  delete(): void;
+  /** A view of core memory: fill it at once, before anything else is called. */
+  next(wanted: number): Uint8Array;
+  commit(bytes: number): CoreResult<null>;
+  take(part: number): CoreResult<Uint8Array<ArrayBuffer>>;
+  result(): CoreResult<unknown>;
+}
+
+export interface CoreTrial {
+  job: CoreTensorJob;
+  passes: number;
+  bytes: number;
 }
 
 export interface CoreSkeleton {
@@ -136,6 +166,25 @@ export interface Core {
   /** As text, as all results. */
   compareResults(before: string, after: string): CoreResult<string>;
   rankResults(results: string): CoreResult<string>;
+  listFormats(block: number): CoreResult<StorageFormat[]>;
+  createEncoder(
+    options: EncodeRequest & Pick<ArrayData, 'type' | 'dims'>,
+  ): CoreResult<{ job: CoreTensorJob } & Omit<EncodeInfo, 'feed'>>;
+  /** An empty type: the one that was encoded. */
+  createDecoder(
+    frame: Uint8Array,
+    payloadBytes: number,
+    type: string,
+  ): CoreResult<{ job: CoreTensorJob } & DecodedInfo>;
+  decodeStored(
+    options: StoredRequest,
+    codes: Uint8Array,
+    scales: Uint8Array,
+    zeroPoints: Uint8Array,
+  ): CoreResult<Float32Array<ArrayBuffer>>;
+  createTrial(type: string, dims: number[], choices: FormatChoice[]): CoreResult<CoreTrial>;
+  createConstantTrial(model: CoreModel, tensor: string, choices: FormatChoice[]): CoreResult<CoreTrial>;
+  weightsOf(model: CoreModel, least: number): CoreResult<WeightInfo[]>;
   errorCodes(): string[];
   liveObjects(): number;
   version(): string;
@@ -162,6 +211,13 @@ export const CORE_FUNCTIONS: readonly (keyof Core)[] = [
   'mergeResults',
   'compareResults',
   'rankResults',
+  'listFormats',
+  'createEncoder',
+  'createDecoder',
+  'decodeStored',
+  'createTrial',
+  'createConstantTrial',
+  'weightsOf',
   'errorCodes',
   'liveObjects',
   'version',
@@ -195,6 +251,13 @@ export const JOB_METHODS: readonly Exclude<keyof CoreJob, 'delete'>[] = [
 ];
 
 export const MIXED_METHODS: readonly Exclude<keyof CoreMixed, 'delete'>[] = ['cost', 'skeleton', 'changes'];
+
+export const TENSOR_JOB_METHODS: readonly Exclude<keyof CoreTensorJob, 'delete'>[] = [
+  'next',
+  'commit',
+  'take',
+  'result',
+];
 
 /** The value, or the error as an exception; the only place where one becomes the other. */
 export function unwrap<T>(result: CoreResult<T>): T {

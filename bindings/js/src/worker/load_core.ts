@@ -1,7 +1,14 @@
 // Makes an instance of the core from the module that the client compiled once for all workers.
 import createCore from '#core-glue';
 import { HalftoneError } from '../shared/errors.js';
-import { CORE_FUNCTIONS, type Core, JOB_METHODS, MIXED_METHODS, MODEL_METHODS } from './core.js';
+import {
+  CORE_FUNCTIONS,
+  type Core,
+  JOB_METHODS,
+  MIXED_METHODS,
+  MODEL_METHODS,
+  TENSOR_JOB_METHODS,
+} from './core.js';
 
 /** `onAbort` is told when the instance is dead: nothing in it may be called afterwards. */
 export async function loadCore(
@@ -32,6 +39,7 @@ function requireNames(core: Record<string, unknown>): void {
     ...missingMethods(core.Model, MODEL_METHODS),
     ...missingMethods(core.Job, JOB_METHODS),
     ...missingMethods(core.MixedSearch, MIXED_METHODS),
+    ...missingMethods(core.TensorJob, TENSOR_JOB_METHODS),
   ];
   if (missing.length === 0) return;
   throw new HalftoneError(

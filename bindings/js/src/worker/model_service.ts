@@ -11,6 +11,7 @@ import type {
 } from '../types.js';
 import { type Core, type CoreJob, type CoreModel, type CoreSkeleton, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
+import { formatHandlers } from './format_service.js';
 import { hashSource } from './hash.js';
 import { mixedHandlers } from './mixed_service.js';
 import { readInto } from './read_into.js';
@@ -26,6 +27,7 @@ export function modelHandlers(coreOf: () => Core): Handlers {
     ...quantizeHandlers(coreOf, models, jobs),
     ...resultHandlers(coreOf),
     ...mixedHandlers(coreOf, models),
+    ...formatHandlers(coreOf, models),
   };
 }
 
