@@ -198,14 +198,6 @@ Result<BlockNumbers> read_record_numbers(const BlockLayout& layout, const BlockS
   return numbers;
 }
 
-Result<void> check_record_codes(const BlockLayout& layout, const BlockSizes& sizes,
-                                const std::uint8_t* record) {
-  if (layout.method == CodecMethod::kCast) return {};
-  const std::uint8_t* codes = record + kRecordNumbers + sizes.table_values * sizeof(double);
-  return stream_error(
-      check_code_bytes(layout, {codes, static_cast<std::size_t>(sizes.code_bytes)}, sizes.codes));
-}
-
 Reach code_reach(const BlockLayout& layout, const BlockNumbers& numbers) {
   if (layout.method == CodecMethod::kAffine) {
     const CodeLimits limits = code_limits(layout);
@@ -216,20 +208,21 @@ Reach code_reach(const BlockLayout& layout, const BlockNumbers& numbers) {
   return {*low, *high};
 }
 
-bool surely_finite(const BlockLayout& layout, const BlockNumbers& numbers, DataType type) {
+double widest_value(const BlockLayout& layout, std::span<const double> table) {
+  if (layout.method == CodecMethod::kCast) return std::numeric_limits<double>::infinity();
+  if (layout.method == CodecMethod::kAffine) return static_cast<double>(1U << layout.bits);
+  double widest = 0.0;
+  for (const double entry : table) widest = std::max(widest, std::abs(entry));
+  return widest * layout.books;
+}
+
+// The margin is wider than all roundings together.
+bool surely_finite(double widest, double scale, double offset, DataType type) {
   constexpr double kMargin = 1.0 - 0x1p-8;
-  if (layout.method == CodecMethod::kCast) return false;
-  const Reach reach = code_reach(layout, numbers);
-  const double widest = std::max(std::abs(reach.low), std::abs(reach.high));
-  const double bound = widest * layout.books * numbers.scale + std::abs(numbers.offset);
-  switch (type) {
-    case DataType::kDouble:
-      return bound < std::numeric_limits<double>::max() * kMargin;
-    case DataType::kFloat16:
-      return bound < 65504.0 * kMargin;
-    default:
-      return bound < static_cast<double>(std::numeric_limits<float>::max()) * kMargin;
-  }
+  const double bound = widest * scale + std::abs(offset);
+  if (type == DataType::kDouble) return bound < std::numeric_limits<double>::max() * kMargin;
+  if (type == DataType::kFloat16) return bound < 65504.0 * kMargin;
+  return bound < static_cast<double>(std::numeric_limits<float>::max()) * kMargin;
 }
 
 double automatic_scale(const BlockLayout& layout, const BlockNumbers& numbers,

@@ -62,12 +62,11 @@ void write_record_numbers(const BlockNumbers& numbers, std::uint8_t* record);
 Result<BlockNumbers> read_record_numbers(const BlockLayout& layout, const BlockSizes& sizes,
                                          const std::uint8_t* record, std::vector<double>& table);
 
-// Unused bits, and base-3 bytes.
-Result<void> check_record_codes(const BlockLayout& layout, const BlockSizes& sizes,
-                                const std::uint8_t* record);
+// At least the largest magnitude that codes reach at scale 1, whatever the zero point. Casts: infinite.
+double widest_value(const BlockLayout& layout, std::span<const double> table);
 
-// Whether every value that a record of these numbers can stand for is finite in `type` for sure.
-bool surely_finite(const BlockLayout& layout, const BlockNumbers& numbers, DataType type);
+// Whether every value that a record can stand for is finite in `type` for sure.
+bool surely_finite(double widest, double scale, double offset, DataType type);
 
 // The scale that ai.rt::Quantize computes: of c = value - offset, the largest of c / high over c > 0 and of
 // c / low over c < 0, where low and high are what codes reach; 1 if there is none. Casts: 1.

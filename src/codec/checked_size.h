@@ -5,6 +5,9 @@
 
 namespace halftone::codec {
 
+// Whether so many bytes can be one object on this machine (WebAssembly: 2 GiB).
+inline bool fits_memory(std::uint64_t bytes) { return bytes <= static_cast<std::uint64_t>(PTRDIFF_MAX); }
+
 class CheckedSize {
  public:
   static constexpr std::uint64_t kLimit = std::uint64_t{1} << 60U;

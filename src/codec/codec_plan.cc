@@ -94,8 +94,12 @@ Result<BlockSizes> check_block_layout(const BlockLayout& layout) {
   }
   const codec::CheckedSize bytes = codes.fits() ? code_bytes(layout, codes.value()) : codes;
   const codec::CheckedSize record = table * 8 + 24 + bytes;
-  if (!record.fits()) {
-    return Error{ErrorCode::kTooLarge, "A block of this layout is larger than 2^60 bytes.", "",
+  // A block is worked on as a whole: its values in float64, its codes in 16 bits.
+  const bool workable = record.fits() && codec::fits_memory(record.value()) &&
+                        codec::fits_memory(codes.value() * 2) &&
+                        codec::fits_memory(std::uint64_t{layout.count} * 8);
+  if (!workable) {
+    return Error{ErrorCode::kTooLarge, "A block of this layout is larger than memory can be.", "",
                  "Use smaller blocks or a smaller codebook."};
   }
   sizes.codes = codes.value();

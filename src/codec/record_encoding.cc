@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,12 +36,10 @@ class RunEncoder {
   Result<void> encode(std::uint64_t block, std::uint64_t blocks, const std::uint8_t* source,
                       std::uint8_t* records) {
     if (!use_kernels()) return encode_each(block, blocks, source, records);
-    if (run_.layout.method == CodecMethod::kCodebook && shared_table()) {
-      table_ = numeric::make_code_table(run_.codebooks);
-    }
-    // Where blocks have tables or reaches of their own, a call does one block.
-    const bool alike = shared_table() && (!job_.automatic_scales || run_.zero_points.size() == 1);
-    const std::uint64_t group = alike ? std::max<std::uint64_t>(1, kGroupElements / run_.layout.count) : 1;
+    prepare_table(block);
+    // Where blocks have tables of their own, a call does one.
+    const std::uint64_t group =
+        shared_table() ? std::max<std::uint64_t>(1, kGroupElements / run_.layout.count) : 1;
     const std::uint64_t group_bytes = run_.layout.count * sizeof(float);
     for (std::uint64_t done = 0; done < blocks; done += group) {
       Result<void> encoded = encode_group(block + done, std::min(group, blocks - done),
@@ -52,11 +53,16 @@ class RunEncoder {
   [[nodiscard]] bool shared_table() const { return run_.codebooks.size() == sizes_.table_values; }
 
   [[nodiscard]] bool use_kernels() const {
-    if (job_.kernels == nullptr || job_.source != DataType::kFloat || !kernels_know(run_.layout))
-      return false;
-    // Kernels calibrate without offsets.
-    return !job_.automatic_scales ||
-           std::all_of(run_.offsets.begin(), run_.offsets.end(), [](double offset) { return offset == 0.0; });
+    return job_.kernels != nullptr && job_.source == DataType::kFloat && kernels_know(run_.layout);
+  }
+
+  void prepare_table(std::uint64_t block) {
+    const BlockNumbers numbers = numbers_of(block);
+    template_.resize(kRecordNumbers + numbers.table.size_bytes());
+    write_record_numbers(numbers, template_.data());
+    widest_ = widest_value(run_.layout, numbers.table);
+    if (numbers.table.empty()) return;
+    table_ = numeric::make_code_table(numbers.table);
   }
 
   [[nodiscard]] BlockNumbers numbers_of(std::uint64_t block) const {
@@ -66,68 +72,67 @@ class RunEncoder {
             std::span<const double>(run_.codebooks).subspan(first, values)};
   }
 
-  // `done`: blocks that came before. Turns a kernel's answer into the error that the definition has for it.
-  Result<void> explain(std::size_t done, std::uint64_t block, std::uint64_t blocks,
-                       const std::uint8_t* source, std::uint8_t* records) {
-    if (done >= blocks) return {};
-    return encode_each(block + done, 1, source + done * run_.layout.count * sizeof(float),
-                       records + done * sizes_.record_bytes);
+  // All but codes. What blocks share is copied, the rest put in its place.
+  void write_numbers(std::uint64_t block, std::size_t blocks, std::uint8_t* records) const {
+    const auto stride = static_cast<std::size_t>(sizes_.record_bytes);
+    const std::array<const std::vector<double>*, 3> numbers{&run_.scales, &run_.zero_points, &run_.offsets};
+    for (std::size_t i = 0; i < blocks; ++i) {
+      std::uint8_t* record = records + i * stride;
+      std::memcpy(record, template_.data(), template_.size());
+      for (std::size_t which = 0; which < numbers.size(); ++which) {
+        if (numbers[which]->size() == 1) continue;
+        std::memcpy(record + which * sizeof(double), numbers[which]->data() + block + i, sizeof(double));
+      }
+    }
   }
 
+  // Where a kernel stops, the definition says why; blocks behind it are the definition's, too.
   Result<void> encode_group(std::uint64_t block, std::uint64_t blocks, const std::uint8_t* source,
                             std::uint8_t* records) {
-    const auto stride = static_cast<std::size_t>(sizes_.record_bytes);
     const auto count = static_cast<std::size_t>(blocks);
-    for (std::size_t i = 0; i < count; ++i) write_record_numbers(numbers_of(block + i), records + i * stride);
-    const Reach reach = code_reach(run_.layout, numbers_of(block));
-    // Given scales: the same pass over the values finds those that aren't finite.
-    double unused = 0.0;
-    auto* spare = reinterpret_cast<std::uint8_t*>(&unused);
-    std::uint8_t* scales = job_.automatic_scales ? records : spare;
-    const std::size_t scale_stride = job_.automatic_scales ? stride : 0;
-    std::size_t done = job_.kernels->calibrate(source, count, run_.layout.count, {reach.low, reach.high},
-                                               scales, scale_stride);
-    if (done < count) return explain(done, block, blocks, source, records);
-    if (Result<void> checked = check_scales(block, count, source, records); !checked.ok()) return checked;
-    done = run_kernel(block, count, source, records);
-    if (done < count) return explain(done, block, blocks, source, records);
+    if (!shared_table()) prepare_table(block);
+    write_numbers(block, count, records);
+    const std::size_t done = run_kernel(block, count, source, records);
+    if (done < count || !scales_are_finite(count, records)) return encode_each(block, count, source, records);
     return check_values(block, count, source, records);
   }
 
-  Result<void> check_scales(std::uint64_t block, std::size_t blocks, const std::uint8_t* source,
-                            std::uint8_t* records) {
-    if (!job_.automatic_scales) return {};
+  [[nodiscard]] bool scales_are_finite(std::size_t blocks, const std::uint8_t* records) const {
+    if (!job_.automatic_scales) return true;
+    bool finite = true;
     for (std::size_t i = 0; i < blocks; ++i) {
-      const auto scale = load_bytes<double>(records + i * static_cast<std::size_t>(sizes_.record_bytes));
-      if (!std::isfinite(scale)) return explain(i, block, blocks, source, records);
+      finite &=
+          std::isfinite(load_bytes<double>(records + i * static_cast<std::size_t>(sizes_.record_bytes)));
     }
-    return {};
+    return finite;
   }
 
   std::size_t run_kernel(std::uint64_t block, std::size_t blocks, const std::uint8_t* source,
-                         std::uint8_t* records) {
+                         std::uint8_t* records) const {
     const auto stride = static_cast<std::size_t>(sizes_.record_bytes);
+    const numeric::AutomaticScales automatic{job_.automatic_scales ? records : nullptr, stride};
     const numeric::BlockRun run{blocks, run_.layout.count, {records, stride}};
-    const numeric::PackedBlocks<std::uint8_t> codes{
-        records + kRecordNumbers + static_cast<std::size_t>(sizes_.table_values) * sizeof(double), stride};
+    const numeric::PackedBlocks<std::uint8_t> codes{records + template_.size(), stride};
     if (run_.layout.method == CodecMethod::kAffine) {
       const numeric::AffineCodes affine{run_.layout.bits, run_.layout.signed_codes,
                                         doubles_of(run_.zero_points, block), doubles_of(run_.offsets, block)};
-      return job_.kernels->encode_affine(source, run, affine, codes);
+      return job_.kernels->encode_affine(source, run, affine, automatic, codes);
     }
-    if (!shared_table()) table_ = numeric::make_code_table(numbers_of(block).table);
-    return job_.kernels->encode_table(source, run, *table_, {run_.layout.bits, run_.layout.base3}, codes);
+    return job_.kernels->encode_table(source, run, *table_, automatic, {run_.layout.bits, run_.layout.base3},
+                                      codes);
   }
 
   // Blocks whose values may leave the source's type are done again, value by value.
   Result<void> check_values(std::uint64_t block, std::size_t blocks, const std::uint8_t* source,
                             std::uint8_t* records) {
     if (!job_.check_values) return {};
+    const auto stride = static_cast<std::size_t>(sizes_.record_bytes);
     for (std::size_t i = 0; i < blocks; ++i) {
-      BlockNumbers numbers = numbers_of(block + i);
-      numbers.scale = load_bytes<double>(records + i * static_cast<std::size_t>(sizes_.record_bytes));
-      if (surely_finite(run_.layout, numbers, job_.source)) continue;
-      if (Result<void> checked = explain(i, block, blocks, source, records); !checked.ok()) return checked;
+      const auto scale = load_bytes<double>(records + i * stride);
+      if (surely_finite(widest_, scale, number_of(run_.offsets, block + i), job_.source)) continue;
+      Result<void> encoded =
+          encode_each(block + i, 1, source + i * run_.layout.count * sizeof(float), records + i * stride);
+      if (!encoded.ok()) return encoded;
     }
     return {};
   }
@@ -165,7 +170,8 @@ class RunEncoder {
                    "Use a codebook with larger entries."};
     }
     if (Result<void> encoded = coder_.encode(numbers, values_, record); !encoded.ok()) return encoded;
-    if (!job_.check_values || surely_finite(run_.layout, numbers, job_.source)) return {};
+    const double widest = widest_value(run_.layout, numbers.table);
+    if (!job_.check_values || surely_finite(widest, numbers.scale, numbers.offset, job_.source)) return {};
     return check_decoded(record);
   }
 
@@ -187,7 +193,10 @@ class RunEncoder {
   std::uint64_t first_block_;
   RecordCoder coder_;
   std::vector<double> values_;
+  // Of the run, or of the block that is done, if each has its own table.
   std::optional<numeric::CodeTable> table_;
+  double widest_ = 0.0;
+  std::vector<std::uint8_t> template_;
 };
 
 }  // namespace
