@@ -43,10 +43,11 @@ using ShortVec = hn::Vec<ShortTag>;
 using UnsignedShortVec = hn::Vec<UnsignedShortTag>;
 using ByteVec = hn::Vec<ByteTag>;
 
-constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
-constexpr std::size_t kStep = 4 * kLanes;  // codes that fill one vector of bytes
-constexpr float kRounder = 12582912.0F;    // 1.5 * 2^23: added to less than 2^22, it rounds to whole numbers
-constexpr std::int32_t kRounderBits = 0x4B400000;
+inline constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
+inline constexpr std::size_t kStep = 4 * kLanes;  // codes that fill one vector of bytes
+inline constexpr float kRounder =
+    12582912.0F;  // 1.5 * 2^23: added to less than 2^22, it rounds to whole numbers
+inline constexpr std::int32_t kRounderBits = 0x4B400000;
 
 HWY_INLINE FloatVec floats(float value) { return hn::Set(FloatTag(), value); }
 HWY_INLINE IntVec ints(std::int32_t value) { return hn::Set(IntTag(), value); }
