@@ -17,10 +17,29 @@ std::optional<float> rounded_half(double x) {
   return half;
 }
 
-int rounded_code(double x, int lowest, int highest) {
-  // Clamped before the conversion: a quotient may be beyond int.
-  return static_cast<int>(std::clamp(std::nearbyint(x), double(lowest), double(highest)));
+// The nearest whole number from `lowest` to `highest`, half to even: adding 1.5 * 2^52 leaves no bits behind
+// the point. A loop over this is done by vectors, unlike one over a library function.
+double rounded_number(double x, int lowest, int highest) {
+  constexpr double kRounder = 6755399441055744.0;
+  return (std::min(std::max(x, double(lowest)), double(highest)) + kRounder) - kRounder;
 }
+
+int rounded_code(double x, int lowest, int highest) {
+  return static_cast<int>(rounded_number(x, lowest, highest));
+}
+
+// 1 / x; 0 for 0, and where float64 has no such number.
+double inverse_of(double x) {
+  const double inverse = x != 0.0 ? 1.0 / x : 0.0;
+  return std::isfinite(inverse) ? inverse : 0.0;
+}
+
+// Partial sums that a loop adds to in turn, so that it needn't wait for each addition. Sub-blocks have a
+// multiple of as many elements.
+constexpr std::size_t kLanes = 4;
+using PartialSums = std::array<double, kLanes>;
+
+double total(const PartialSums& sums) { return (sums[0] + sums[1]) + (sums[2] + sums[3]); }
 
 // ---- Q4: step and offset
 
@@ -47,16 +66,17 @@ Line fitted_line(const Sums& sums, double count, const Line& otherwise) {
 
 // Of the nearest codes.
 double error_of(std::span<const float> x, const Line& line) {
-  double error = 0.0;
-  for (const float v : x) {
-    const double value = static_cast<double>(v);
-    const double q = line.step > 0.0
-                         ? rounded_code((value + line.offset) / line.step, 0, SuperblockQ4::kLargestCode)
-                         : 0.0;
-    const double difference = line.step * q - line.offset - value;
-    error += difference * difference;
+  const double inverse = inverse_of(line.step);
+  PartialSums errors = {};
+  for (std::size_t i = 0; i < x.size(); i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double shifted = static_cast<double>(x[i + lane]) + line.offset;
+      const double q = rounded_number(shifted * inverse, 0, SuperblockQ4::kLargestCode);
+      const double difference = line.step * q - shifted;
+      errors[lane] += difference * difference;
+    }
   }
-  return error;
+  return total(errors);
 }
 
 // From the lowest value, or 0 if that is positive, to the highest.
@@ -79,7 +99,7 @@ Line best_line(std::span<const float> x) {
     Sums sums;
     for (const float v : x) {
       const double value = static_cast<double>(v);
-      const double q = rounded_code((value - lowest) * codes_per_unit, 0, SuperblockQ4::kLargestCode);
+      const double q = rounded_number((value - lowest) * codes_per_unit, 0, SuperblockQ4::kLargestCode);
       sums.q += q;
       sums.q_squared += q * q;
       sums.x += value;
@@ -216,14 +236,17 @@ std::optional<SuperblockQ4> searched_q4(std::span<const float> x) {
 // ---- Q6: a step that may be negative
 
 double error_of(std::span<const float> x, double step) {
-  double error = 0.0;
-  for (const float v : x) {
-    const double value = static_cast<double>(v);
-    const double q =
-        step != 0.0 ? rounded_code(value / step, SuperblockQ6::kLowestCode, SuperblockQ6::kHighestCode) : 0.0;
-    error += (step * q - value) * (step * q - value);
+  const double inverse = inverse_of(step);
+  PartialSums errors = {};
+  for (std::size_t i = 0; i < x.size(); i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double value = static_cast<double>(x[i + lane]);
+      const double q = rounded_number(value * inverse, SuperblockQ6::kLowestCode, SuperblockQ6::kHighestCode);
+      const double difference = step * q - value;
+      errors[lane] += difference * difference;
+    }
   }
-  return error;
+  return total(errors);
 }
 
 // The extreme gets the lowest code.
@@ -243,8 +266,8 @@ double best_step(std::span<const float> x) {
     double x_by_q = 0.0;
     double q_squared = 0.0;
     for (const float v : x) {
-      const double q = rounded_code(static_cast<double>(v) * codes_per_unit, SuperblockQ6::kLowestCode,
-                                    SuperblockQ6::kHighestCode);
+      const double q = rounded_number(static_cast<double>(v) * codes_per_unit, SuperblockQ6::kLowestCode,
+                                      SuperblockQ6::kHighestCode);
       x_by_q += static_cast<double>(v) * q;
       q_squared += q * q;
     }
