@@ -29,13 +29,17 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using FloatTag = hn::ScalableTag<float>;
-using IntTag = hn::ScalableTag<std::int32_t>;
-using UnsignedTag = hn::ScalableTag<std::uint32_t>;
-using ShortTag = hn::ScalableTag<std::int16_t>;
-using UnsignedShortTag = hn::ScalableTag<std::uint16_t>;
-using ByteTag = hn::ScalableTag<std::uint8_t>;
-using SignedByteTag = hn::ScalableTag<std::int8_t>;
+// At most 32 bytes: blocks are often of 64 codes, which have to be a whole number of steps to be fast.
+template <typename T>
+using Tag = hn::CappedTag<T, 32 / sizeof(T)>;
+
+using FloatTag = Tag<float>;
+using IntTag = Tag<std::int32_t>;
+using UnsignedTag = Tag<std::uint32_t>;
+using ShortTag = Tag<std::int16_t>;
+using UnsignedShortTag = Tag<std::uint16_t>;
+using ByteTag = Tag<std::uint8_t>;
+using SignedByteTag = Tag<std::int8_t>;
 using FloatVec = hn::Vec<FloatTag>;
 using IntVec = hn::Vec<IntTag>;
 using UnsignedVec = hn::Vec<UnsignedTag>;

@@ -96,7 +96,7 @@ HWY_NOINLINE void settle(const Source& source, const std::uint8_t* x, std::size_
 
 // Two steps of codes of 4 bits.
 HWY_INLINE ByteVec nibbles_of(ByteVec first, ByteVec second) {
-  const hn::ScalableTag<std::uint16_t> dp;
+  const UnsignedShortTag dp;
   const auto pairs = [dp](ByteVec codes) HWY_ATTR {
     const auto wide = hn::BitCast(dp, codes);
     const auto low = hn::And(wide, hn::Set(dp, std::uint16_t{0x000F}));
@@ -123,20 +123,24 @@ HWY_INLINE std::size_t encode_steps(const Encoder& encoder, const std::uint8_t* 
       hn::StoreU(Encoder::codes(encoder, from, slack), ByteTag(), packed + at);
     }
   }
+  if (kBits == 4 && at + kStep <= count) {
+    const ByteVec last = Encoder::codes(encoder, x + at * sizeof(float), slack);
+    const hn::Half<ByteTag> half;
+    hn::StoreU(hn::LowerHalf(half, nibbles_of(last, last)), half, packed + at / 2);
+    at += kStep;
+  }
   return at;
 }
 
-// The rest of a chunk, at most two steps.
+// The rest of a chunk, less than a step.
 template <typename Encoder>
 HWY_INLINE void encode_rest(const Encoder& encoder, const std::uint8_t* x, std::size_t count,
                             CodePacking packing, std::uint8_t* packed, typename Encoder::Slack& slack) {
-  HWY_ALIGN std::uint8_t values[2 * kStep * sizeof(float)] = {};
-  HWY_ALIGN std::uint8_t codes[2 * kStep];
+  HWY_ALIGN std::uint8_t values[kStep * sizeof(float)] = {};
+  HWY_ALIGN std::uint8_t codes[kStep];
   std::memcpy(values, x, count * sizeof(float));
-  for (std::size_t at = 0; at < count; at += kStep) {
-    // Zeros behind the last value may be in doubt, which costs a look at the chunk and changes nothing.
-    hn::StoreU(Encoder::codes(encoder, values + at * sizeof(float), slack), ByteTag(), codes + at);
-  }
+  // Zeros behind the last value may be in doubt, which costs a look at the chunk and changes nothing.
+  hn::StoreU(Encoder::codes(encoder, values, slack), ByteTag(), codes);
   pack(codes, count, packing, packed);
 }
 
