@@ -136,10 +136,10 @@ Result<void> BlockEncoder::encode(std::uint64_t first_block, std::uint64_t block
 
 Result<BlockDecoder> BlockDecoder::open(CodecSchema schema, DataType output) {
   if (!codec::is_codec_float(output)) {
-    return Error{ErrorCode::kUnsupportedType,
-                 "The dtype to decode to must be FLOAT, DOUBLE, FLOAT16 or BFLOAT16, not " +
-                     data_type_name(output) + ".",
-                 "", "Choose one of these types."};
+    return Error{
+        ErrorCode::kUnsupportedType,
+        "The output dtype must be FLOAT, DOUBLE, FLOAT16 or BFLOAT16, not " + data_type_name(output) + ".",
+        "", "Choose one of these types."};
   }
   if (!codec::keeps_order(schema)) return not_streamed();
   BlockDecoder decoder;

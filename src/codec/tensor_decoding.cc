@@ -132,10 +132,10 @@ Result<CodecSchema> encoded_value_schema(const EncodedValue& value, const Struct
 Result<std::vector<std::uint8_t>> decode_tensor(const EncodedValue& value, DataType type,
                                                 const StructCatalogue& catalogue) {
   if (type != DataType::kUndefined && !codec::is_codec_float(type)) {
-    return Error{ErrorCode::kUnsupportedType,
-                 "The dtype to decode to must be FLOAT, DOUBLE, FLOAT16 or BFLOAT16, not " +
-                     data_type_name(type) + ".",
-                 "", "Choose one of these types."};
+    return Error{
+        ErrorCode::kUnsupportedType,
+        "The output dtype must be FLOAT, DOUBLE, FLOAT16 or BFLOAT16, not " + data_type_name(type) + ".", "",
+        "Choose one of these types."};
   }
   if (is_ort(value, catalogue)) return decode_matmul_nbits(value, type, catalogue);
   const Result<CodecSchema> schema = encoded_value_schema(value, catalogue);
