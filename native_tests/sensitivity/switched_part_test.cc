@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "halftone/float_view.h"
 #include "halftone/sweep_cuts.h"
 #include "plan/plan_cases.h"
 
