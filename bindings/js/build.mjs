@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { minify } from 'terser';
 import { reportScript } from './report_script.mjs';
+import { smallerRuntime } from './smaller_runtime.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -86,6 +87,7 @@ async function buildWorker() {
       'util',
     ],
     alias: { '#core-glue': glue },
+    plugins: [smallerRuntime],
     write: false,
   });
   // Most of it is other people's code that was made small once already; this takes another twelfth away.
