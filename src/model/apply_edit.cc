@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "model/edit_record.h"
+#include "model/extension_fields.h"
+#include "model/graph_scopes.h"
 #include "model/ir_version.h"
 #include "model/stored_tensor.h"
 #include "model/value_types.h"
@@ -83,11 +85,13 @@ class EditApplication {
     place_nodes();
     remove_initializers();
     add_initializers();
+    add_encoded_initializers();
     remove_declarations();
     change_types();
     add_inputs();
     add_outputs();
     set_metadata();
+    import_opsets();
     if (auto raised = raise_ir_version(data_->skeleton, needed_ir_))
       data_->warnings.push_back(*std::move(raised));
     return finish_derived(std::move(data_), base_, derivation_);
@@ -118,6 +122,12 @@ class EditApplication {
                                         [this](const auto& attribute) { return has_node(attribute.node); });
     const bool removed = std::all_of(record_.removed.begin(), record_.removed.end(),
                                      [this](NodeId id) { return has_node(id); });
+    const bool initializers = std::all_of(
+        record_.removed_initializers.begin(), record_.removed_initializers.end(), [this](TensorId id) {
+          return id >= 0 && static_cast<std::size_t>(id) < graph_.tensors().size() &&
+                 (graph_.tensor(id).initializer || graph_.tensor(id).encoded);
+        });
+    if (!initializers) return bad_edit("removes an initializer that doesn't exist");
     const bool retyped =
         std::all_of(record_.retyped.begin(), record_.retyped.end(), [this](const auto& change) {
           return change.first >= 0 && static_cast<std::size_t>(change.first) < graph_.tensors().size() &&
@@ -176,14 +186,16 @@ class EditApplication {
     }
   }
 
-  [[nodiscard]] bool is_gone(const std::string& name) const {
+  [[nodiscard]] bool is_gone(std::string_view name) const {
     const TensorId id = graph_.find_tensor(name);
     return id != kNone && gone_.contains(id);
   }
 
   void remove_initializers() {
     gone_ = unused_.tensors;
+    gone_.insert(record_.removed_initializers.begin(), record_.removed_initializers.end());
     if (gone_.empty()) return;
+    keep_encoded_initializers(proto(), [this](std::string_view name) { return !is_gone(name); });
     keep_if(*proto().mutable_initializer(), [this](const auto& tensor) { return !is_gone(tensor.name()); });
     keep_if(*proto().mutable_input(), [this](const auto& input) { return !is_gone(input.name()); });
   }
@@ -200,10 +212,40 @@ class EditApplication {
         tensor.set_raw_data(made.bytes.data(), made.bytes.size());
         continue;
       }
-      if (data_->store == base_.store) data_->store = base_.store->fork();
       const std::uint64_t length = made.bytes.size();
       set_stored_tensor(tensor,
-                        {data_->store->add_new(std::move(made.bytes)), 0, length, TensorField::kRawData});
+                        {own_store().add_new(std::move(made.bytes)), 0, length, TensorField::kRawData});
+    }
+  }
+
+  WeightStore& own_store() {
+    if (data_->store == base_.store) data_->store = base_.store->fork();
+    return *data_->store;
+  }
+
+  void add_encoded_initializers() {
+    for (NewEncodedInitializer& made : record_.encoded) {
+      made_.insert(made.name);
+      const std::size_t length = made.message.size();
+      const std::string path = own_store().add_new(std::move(made.message));
+      FieldReference reference{kEncodedInitializerField, path, 0, length, {}, {}};
+      // Walked before: see ModelEditor::add_encoded_initializer.
+      static_cast<void>(describe_encoded_initializer(own_store().find(path), {0, length}, reference));
+      append_field_reference(*proto().mutable_unknown_fields(), reference);
+    }
+  }
+
+  void import_opsets() {
+    for (const auto& [domain, version] : record_.opsets) {
+      onnx::OperatorSetIdProto* found = nullptr;
+      for (auto& set : *data_->skeleton.mutable_opset_import()) {
+        if (canonical_domain(set.domain()) == canonical_domain(domain)) found = &set;
+      }
+      if (found == nullptr) {
+        found = data_->skeleton.add_opset_import();
+        found->set_domain(domain);
+      }
+      found->set_version(std::max(found->version(), version));
     }
   }
 

@@ -22,8 +22,15 @@ struct NewInitializer {
   std::vector<std::uint8_t> bytes;
 };
 
+struct NewEncodedInitializer {
+  std::string name;
+  std::vector<std::uint8_t> message;
+};
+
 struct EditRecord {
   std::vector<NewInitializer> initializers;
+  std::vector<NewEncodedInitializer> encoded;
+  std::unordered_set<TensorId> removed_initializers;
   std::vector<NewNode> front;
   std::vector<NewNode> end;
   std::unordered_map<NodeId, std::vector<NewNode>> before;
@@ -47,6 +54,7 @@ struct EditRecord {
   std::vector<ValueDeclaration> outputs;
   std::vector<std::pair<TensorId, DataType>> retyped;
   std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<std::pair<std::string, std::int64_t>> opsets;
 };
 
 // Errors: see ModelEditor::finish.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/edit_record.h"
+#include "model/extension_fields.h"
 
 namespace halftone {
 
@@ -15,6 +16,21 @@ struct ModelEditor::State {
   UniqueNames& taken() {
     if (!names) names.emplace(base->data()->skeleton);
     return *names;
+  }
+
+  // Whether the edit has taken away what has this name.
+  [[nodiscard]] bool is_given_up(const std::string& name) const {
+    const TensorId id = base->graph().find_tensor(name);
+    return id != kNone && (record.removed_initializers.contains(id) ||
+                           record.removed.contains(base->graph().tensor(id).producer));
+  }
+
+  // Takes the name of a new initializer.
+  Result<void> take(const std::string& name) {
+    if (!name.empty() && (reserved.erase(name) != 0 || taken().take(name) || is_given_up(name))) return {};
+    return Error{ErrorCode::kInvalidGraph,
+                 "The name \"" + printable(name) + "\" for a new tensor is taken already.", printable(name),
+                 ""};
   }
 };
 
@@ -40,14 +56,26 @@ Result<void> ModelEditor::add_initializer(std::string name, DataType type, std::
                      (needed ? std::to_string(*needed) : "others") + ".",
                  printable(name), ""};
   }
-  if (name.empty() || (state_->reserved.erase(name) == 0 && !state_->taken().take(name))) {
-    return Error{ErrorCode::kInvalidGraph,
-                 "The name \"" + printable(name) + "\" for a new tensor is taken already.", printable(name),
-                 ""};
-  }
+  if (Result<void> taken = state_->take(name); !taken) return taken;
   state_->record.initializers.push_back({std::move(name), type, std::move(dims), std::move(bytes)});
   return {};
 }
+
+Result<void> ModelEditor::add_encoded_initializer(std::string name, std::vector<std::uint8_t> message) {
+  FieldReference facts;
+  if (Result<void> walked = describe_encoded_initializer(message, {0, message.size()}, facts); !walked)
+    return walked;
+  if (facts.name != name) {
+    return Error{ErrorCode::kInvalidGraph,
+                 "The new encoded initializer \"" + printable(name) + "\" says another name itself.",
+                 printable(name), ""};
+  }
+  if (Result<void> taken = state_->take(name); !taken) return taken;
+  state_->record.encoded.push_back({std::move(name), std::move(message)});
+  return {};
+}
+
+void ModelEditor::remove_initializer(TensorId tensor) { state_->record.removed_initializers.insert(tensor); }
 
 void ModelEditor::insert_before(NodeId before, NewNode node) {
   EditRecord& record = state_->record;
@@ -84,6 +112,10 @@ void ModelEditor::add_graph_output(ValueDeclaration output) {
 
 void ModelEditor::set_element_type(TensorId tensor, DataType type) {
   state_->record.retyped.emplace_back(tensor, type);
+}
+
+void ModelEditor::require_opset(std::string domain, std::int64_t version) {
+  state_->record.opsets.emplace_back(std::move(domain), version);
 }
 
 void ModelEditor::set_metadata(std::string key, std::string value) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "model/extension_fields.h"
 #include "model/graph_scopes.h"
 #include "model/value_types.h"
 
@@ -39,6 +40,9 @@ class GraphBuilder {
     for (const onnx::TensorProto& tensor : graph_.initializer()) add_initializer(tensor);
     for (const onnx::SparseTensorProto& tensor : graph_.sparse_initializer())
       tensor_id(tensor.values().name());
+    for (const FieldReference& encoded : encoded_initializers(graph_)) {
+      if (!encoded.name.empty()) tensor(tensor_id(encoded.name)).encoded = true;
+    }
     for (const onnx::ValueInfoProto& info : graph_.value_info()) declare_if_known(info);
     add_opsets();
     built_.in_file_order = scopes_.in_file_order;
@@ -79,6 +83,7 @@ class GraphBuilder {
     for (const onnx::TensorProto& item : graph_.initializer()) initializers.insert(item.name());
     for (const onnx::SparseTensorProto& item : graph_.sparse_initializer())
       initializers.insert(item.values().name());
+    for (const FieldReference& encoded : encoded_initializers(graph_)) initializers.insert(encoded.name);
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       if (initializers.contains(input.name())) continue;
       const TensorId id = tensor_id(input.name());

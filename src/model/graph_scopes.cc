@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "model/extension_fields.h"
+
 namespace halftone {
 namespace {
 
@@ -69,6 +71,10 @@ std::optional<Error> collect_definitions(const onnx::GraphProto& graph, Definiti
   for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
     if (!add_initializer(tensor.values().name()))
       return defined_twice(tensor.values().name(), "an initializer");
+  }
+  for (const FieldReference& encoded : encoded_initializers(graph)) {
+    if (!encoded.name.empty() && !add_initializer(encoded.name))
+      return defined_twice(encoded.name, "an encoded initializer");
   }
   return collect_node_outputs(graph, defined);
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "model/extension_fields.h"
 #include "model/graph_scopes.h"
 #include "model/onnx_door.h"
 #include "model/onnx_library.h"
@@ -55,9 +56,20 @@ class CheckableCopy {
   void prepare(onnx::GraphProto& graph) {
     for (auto& tensor : *graph.mutable_initializer()) prepare(tensor);
     for (auto& tensor : *graph.mutable_sparse_initializer()) prepare(tensor);
+    for (const FieldReference& encoded : encoded_initializers(graph)) {
+      if (!encoded.name.empty()) stand_in(graph, encoded.name);
+    }
     for (auto& node : *graph.mutable_node()) prepare(node);
     for (auto& info : *graph.mutable_input()) prepare(info);
     for (auto& info : *graph.mutable_output()) prepare(info);
+  }
+
+  // The checker doesn't know that an encoded initializer gives its name a value.
+  static void stand_in(onnx::GraphProto& graph, std::string_view name) {
+    onnx::TensorProto& tensor = *graph.add_initializer();
+    tensor.set_name(std::string(name));
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.add_dims(0);
   }
 
   void prepare(onnx::NodeProto& node) {
@@ -76,7 +88,10 @@ class CheckableCopy {
   // Runtimes take inputs and outputs without a shape, and outputs without a type; the checker's objection
   // would hide others.
   void prepare(onnx::ValueInfoProto& info) {
-    if (!info.has_type()) info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    const bool encoded =
+        info.type().value_case() == onnx::TypeProto::VALUE_NOT_SET && !info.type().unknown_fields().empty();
+    if (!info.has_type() || encoded)
+      info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
     if (!info.type().has_tensor_type()) return;
     note_type(info.type().tensor_type().elem_type());
     info.mutable_type()->mutable_tensor_type()->mutable_shape();

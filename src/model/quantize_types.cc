@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "model/graph_scopes.h"
+#include "model/value_types.h"
 
 namespace halftone {
 namespace {
@@ -23,6 +24,29 @@ std::int32_t output_dtype(const onnx::NodeProto& node) {
 }
 
 }  // namespace
+
+bool makes_encoded_value(const onnx::NodeProto& node) {
+  return node.domain() == "ai.rt" && node.op_type() == "Quantize";
+}
+
+bool reads_encoded_value(const onnx::NodeProto& node) {
+  return node.domain() == "ai.rt" && node.op_type() == "Dequantize" && node.input_size() == 1 &&
+         node.output_size() == 1;
+}
+
+std::optional<onnx::TypeProto> decoded_type(const onnx::NodeProto& node, std::string_view logical_type) {
+  DataType type = DataType::kUndefined;
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() == "dtype") type = static_cast<DataType>(attribute.i());
+  }
+  const bool possible = type == DataType::kFloat || type == DataType::kDouble || type == DataType::kFloat16 ||
+                        type == DataType::kBfloat16;
+  if (!possible) return std::nullopt;
+  onnx::TypeProto logical;
+  const bool known = !logical_type.empty() &&
+                     logical.ParseFromArray(logical_type.data(), static_cast<int>(logical_type.size()));
+  return type_proto(type, known ? value_type(logical).shape : std::nullopt);
+}
 
 std::optional<onnx::TypeProto> quantize_output_type(const onnx::NodeProto& node,
                                                     const InferenceScope& scope) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/extension_fields.h"
 #include "model/external_location.h"
 #include "model/external_reference.h"
 #include "model/foreign_format.h"
@@ -73,6 +74,7 @@ class SkeletonReader {
   bool visit(MessageKind kind, ByteRange range, int depth, Emit emit);
   bool visit_field(MessageKind kind, const FieldRule& rule, const WireField& field, int depth, Emit emit);
   bool visit_tensor(ByteRange range, int depth);
+  bool refer_to(MessageKind kind, const WireField& field);
   bool check_field(MessageKind kind, const FieldRule& rule, const WireField& field);
   bool check_packed(MessageKind kind, const FieldRule& rule, const WireField& field);
   bool charge(std::uint64_t bytes, std::size_t offset);
@@ -183,6 +185,8 @@ bool SkeletonReader::visit(MessageKind kind, ByteRange range, int depth, Emit em
 bool SkeletonReader::visit_field(MessageKind kind, const FieldRule& rule, const WireField& field, int depth,
                                  Emit emit) {
   if (kind == MessageKind::kModel && field.number == kModelIrVersion) saw_model_field_ = true;
+  if (rule.form == FieldForm::kUnknown && emit == Emit::kYes && is_kept_in_store(kind, field))
+    return refer_to(kind, field);
   if (rule.form != FieldForm::kMessage) {
     // Bulk data is charged only if it turns out to stay inside: see visit_tensor.
     const bool bulk = kind == MessageKind::kTensor && field.payload.size() > kInlineLimitBytes;
@@ -208,6 +212,16 @@ bool SkeletonReader::visit_field(MessageKind kind, const FieldRule& rule, const 
     out_[length_at + i] = static_cast<char>((length & 0x7FU) | (i + 1 < kLengthBytes ? 0x80U : 0U));
   }
   return visited;
+}
+
+bool SkeletonReader::refer_to(MessageKind kind, const WireField& field) {
+  FieldReference reference{field.number, store_path_, field.payload.begin, field.payload.size(), {}, {}};
+  // One that can't be walked stays as it is, without a name: whoever looks at its content says what is wrong.
+  if (kind == MessageKind::kGraph && field.number == kEncodedInitializerField)
+    static_cast<void>(describe_encoded_initializer(file_, field.payload, reference));
+  const std::size_t before = out_.size();
+  append_field_reference(out_, reference);
+  return charge(kStringFootprint + out_.size() - before, field.whole.begin);
 }
 
 bool SkeletonReader::visit_tensor(ByteRange range, int depth) {

@@ -23,9 +23,9 @@ inline constexpr int kMaxMessageDepth = 64;
 
 // Walks the file's messages once. Tensors whose data is larger than kInlineLimitBytes and lies in one piece
 // are left where they are and located under `store_path`; so are external ones, under their files' store
-// paths. All else, unknown fields included, is parsed by protobuf. Time and memory are linear in what isn't
-// bulk data. Errors: kNotOnnx, kTruncated, kInvalidGraph, kExternalDataMissing, kTooLarge, kOutOfMemory;
-// `where` is a tensor or "byte N".
+// paths; so are large fields that ONNX doesn't know (extension_fields.h). All else is parsed by protobuf.
+// Time and memory are linear in what isn't bulk data. Errors: kNotOnnx, kTruncated, kInvalidGraph,
+// kExternalDataMissing, kTooLarge, kOutOfMemory; `where` is a tensor or "byte N".
 Result<Skeleton> read_skeleton(std::span<const std::uint8_t> file, std::string_view store_path);
 
 }  // namespace halftone

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/extension_fields.h"
 #include "model/message_schema.h"
 #include "model/skeleton_reader.h"
 #include "model/stored_tensor.h"
@@ -21,8 +22,8 @@ constexpr std::uint64_t kMaxModelBytes = std::numeric_limits<std::int32_t>::max(
 constexpr std::size_t kExternalAlignment = 64;
 constexpr std::size_t kCopyLimitBytes = 256;  // shorter views are copied: a piece costs more than that
 
-// What takes the place of a stored tensor's reference: some bytes of ours, then a view, in front of the first
-// field with a higher number.
+// What takes the place of a reference: some bytes of ours, then a view. Of a stored tensor in front of the
+// first field with a higher number, of an unknown field where its reference is.
 struct Replacement {
   std::uint32_t number = 0;
   std::string head;
@@ -46,6 +47,11 @@ std::uint32_t field_number(TensorField field) {
       break;
   }
   return tensor_field::kRawData;
+}
+
+std::uint64_t field_size(std::uint32_t number, std::uint64_t payload) {
+  const std::uint64_t tag = (std::uint64_t{number} << 3U) | static_cast<std::uint64_t>(WireType::kLength);
+  return varint_size(tag) + varint_size(payload) + payload;
 }
 
 Error internal_fault() {
@@ -81,7 +87,9 @@ class SkeletonWriter {
 
  private:
   std::optional<std::uint64_t> measure(MessageKind kind, ByteRange range, int depth);
+  std::optional<std::uint64_t> measure_field(MessageKind kind, const WireField& field, int depth);
   std::optional<std::uint64_t> measure_tensor(ByteRange range);
+  std::optional<std::uint64_t> measure_reference(const FieldReference& reference);
   void emit(MessageKind kind, ByteRange range);
   void emit_tensor(ByteRange range);
   void emit_replacement(const Replacement& replacement);
@@ -200,6 +208,29 @@ std::optional<std::uint64_t> SkeletonWriter::measure_tensor(ByteRange range) {
   return size;
 }
 
+std::optional<std::uint64_t> SkeletonWriter::measure_reference(const FieldReference& reference) {
+  const auto bytes = referenced_bytes(store_, reference);
+  if (!bytes) return std::nullopt;
+  Replacement whole{reference.number, {}, *bytes};
+  append_tag(whole.head, reference.number, WireType::kLength);
+  append_varint(whole.head, bytes->size());
+  replacements_.push_back(std::move(whole));
+  return field_size(reference.number, bytes->size());
+}
+
+std::optional<std::uint64_t> SkeletonWriter::measure_field(MessageKind kind, const WireField& field,
+                                                           int depth) {
+  if (const auto reference = field_reference(wire_, field)) return measure_reference(*reference);
+  const FieldRule rule = field_rule(kind, field.number);
+  if (!may_hold_tensors(rule.child)) return field.whole.size();
+  const std::size_t slot = sizes_.size();
+  sizes_.push_back(0);
+  const std::optional<std::uint64_t> child = measure(rule.child, field.payload, depth + 1);
+  if (!child) return std::nullopt;
+  sizes_[slot] = *child;
+  return field_size(field.number, *child);
+}
+
 std::optional<std::uint64_t> SkeletonWriter::measure(MessageKind kind, ByteRange range, int depth) {
   if (kind == MessageKind::kTensor) return measure_tensor(range);
   if (depth > kMaxMessageDepth) return std::nullopt;
@@ -207,19 +238,9 @@ std::optional<std::uint64_t> SkeletonWriter::measure(MessageKind kind, ByteRange
   WireReader reader(wire_, range);
   WireField field;
   while (reader.next(field)) {
-    const FieldRule rule = field_rule(kind, field.number);
-    if (!may_hold_tensors(rule.child)) {
-      size += field.whole.size();
-      continue;
-    }
-    const std::size_t slot = sizes_.size();
-    sizes_.push_back(0);
-    const std::optional<std::uint64_t> child = measure(rule.child, field.payload, depth + 1);
-    if (!child) return std::nullopt;
-    sizes_[slot] = *child;
-    const std::uint64_t tag =
-        (std::uint64_t{field.number} << 3U) | static_cast<std::uint64_t>(WireType::kLength);
-    size += varint_size(tag) + varint_size(*child) + *child;
+    const std::optional<std::uint64_t> bytes = measure_field(kind, field, depth);
+    if (!bytes) return std::nullopt;
+    size += *bytes;
   }
   return reader.fault() == WireFault::kSound ? std::optional(size) : std::nullopt;
 }
@@ -263,6 +284,10 @@ void SkeletonWriter::emit(MessageKind kind, ByteRange range) {
   WireField field;
   while (reader.next(field)) {
     const FieldRule rule = field_rule(kind, field.number);
+    if (field_reference(wire_, field)) {
+      emit_replacement(*replacements_[next_replacement_++]);
+      continue;
+    }
     if (!may_hold_tensors(rule.child)) {
       copy(field.whole);
       continue;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "model/extension_fields.h"
 #include "model/ir_version.h"
 #include "model/model_data.h"
 #include "model/value_types.h"
@@ -154,6 +155,7 @@ class Extraction {
       if (is_read(tensor.values().name())) sparse.Add()->Swap(&tensor);
     }
     graph.mutable_sparse_initializer()->Swap(&sparse);
+    keep_encoded_initializers(graph, [this](std::string_view name) { return is_read(std::string(name)); });
   }
 
   // Inputs of the base that are initializers stay listed: in IR 4 and above that makes a runtime take them
@@ -163,7 +165,8 @@ class Extraction {
     for (const std::string& name : inputs_) add_declaration(*inputs.Add(), name);
     for (onnx::ValueInfoProto& input : *graph.mutable_input()) {
       const TensorId id = graph_.find_tensor(input.name());
-      if (id != kNone && graph_.tensor(id).initializer && read_[index_of(id)]) inputs.Add()->Swap(&input);
+      const bool has_default = id != kNone && (graph_.tensor(id).initializer || graph_.tensor(id).encoded);
+      if (has_default && read_[index_of(id)]) inputs.Add()->Swap(&input);
     }
     graph.mutable_input()->Swap(&inputs);
     graph.clear_output();

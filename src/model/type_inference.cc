@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "model/extension_fields.h"
 #include "model/graph_scopes.h"
 #include "model/inference_context.h"
 #include "model/inference_guards.h"
@@ -60,6 +61,8 @@ class TypeInference {
     for (const onnx::FunctionProto& function : model.functions()) {
       functions_.emplace(function_key(function.domain(), function.name(), function.overload()), &function);
     }
+    for (const FieldReference& encoded : encoded_initializers(model.graph()))
+      logical_types_.emplace(encoded.name, encoded.logical_type);
   }
 
   void infer_all(Graph::Parts& parts) {
@@ -170,6 +173,8 @@ class TypeInference {
     note_constant(node, scope);
     if (const auto type = quantize_output_type(node, scope)) return record(node, 0, *type, scope);
     const std::string_view domain = canonical_domain(node.domain());
+    if (makes_encoded_value(node)) return;
+    if (reads_encoded_value(node)) return infer_decoded(node, scope);
     if (const onnx::FunctionProto* function = find_function(node)) return call(node, *function, scope, depth);
     const auto version = scope.opsets().find(std::string(domain));
     const onnx::OpSchema* schema =
@@ -177,6 +182,13 @@ class TypeInference {
     if (schema == nullptr) return note_unknown(domain, node);
     const bool newer = version->second > newest_version(domain);
     infer_known(node, *schema, newer, scope, depth);
+  }
+
+  void infer_decoded(const onnx::NodeProto& node, InferenceScope& scope) {
+    const auto logical = logical_types_.find(node.input(0));
+    const auto type =
+        decoded_type(node, logical == logical_types_.end() ? std::string_view() : logical->second);
+    if (type) record(node, 0, *type, scope);
   }
 
   void infer_known(const onnx::NodeProto& node, const onnx::OpSchema& schema, bool newer,
@@ -336,6 +348,8 @@ class TypeInference {
   const onnx::ModelProto& model_;
   Opsets opsets_;
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
+  std::unordered_map<std::string_view, std::string_view>
+      logical_types_;                    // of encoded initializers of the main graph, by name
   std::deque<onnx::TypeProto> results_;  // output types of bodies: the library keeps pointers to them
   PaddedTypes padded_;
   int inner_nodes_ = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "model/extension_fields.h"
 #include "model/graph_scopes.h"
 
 namespace halftone {
@@ -13,6 +14,7 @@ void UniqueNames::take_all(const onnx::GraphProto& graph) {
   for (const auto& info : graph.input()) taken_.insert(info.name());
   for (const auto& tensor : graph.initializer()) taken_.insert(tensor.name());
   for (const auto& tensor : graph.sparse_initializer()) taken_.insert(tensor.values().name());
+  for (const FieldReference& encoded : encoded_initializers(graph)) taken_.insert(encoded.name);
   for (const onnx::NodeProto& node : graph.node()) {
     taken_.insert(node.name());
     for (const std::string& output : node.output()) taken_.insert(output);

@@ -82,7 +82,7 @@ UnusedConstants find_unused_constants(const Graph& graph, const EditRecord& reco
   ReaderCount readers(graph, record);
   for (TensorId id = readers.next_touched(); id != kNone; id = readers.next_touched()) {
     const GraphTensor& tensor = graph.tensor(id);
-    if (!tensor.constant || !readers.unused(id) || unused.tensors.contains(id)) continue;
+    if ((!tensor.constant && !tensor.encoded) || !readers.unused(id) || unused.tensors.contains(id)) continue;
     unused.tensors.insert(id);
     if (tensor.producer == kNone || record.removed.contains(tensor.producer)) continue;
     unused.nodes.insert(tensor.producer);

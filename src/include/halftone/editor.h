@@ -1,8 +1,9 @@
 // Editing: a new model from an old one. The weights that an edit doesn't change are shared, never copied.
 //
 // Ids are those of the base model's graph and stay valid during the edit. Every name that the editor makes is
-// unique in the model (subgraphs included): a taken name gets _1, _2, … Calls record changes; finish()
-// applies them in one linear pass.
+// unique in the model (subgraphs included): a taken name gets _1, _2, … Names of initializers and nodes that
+// the edit has taken away are free for new initializers. Calls record changes; finish() applies them in one
+// linear pass.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +55,14 @@ class ModelEditor {
   Result<void> add_initializer(std::string name, DataType type, std::vector<std::int64_t> dims,
                                std::vector<std::uint8_t> bytes);
 
+  // A new encoded initializer of the main graph. `message` is an EncodedValueProto of that name and moves
+  // into the store; what it says beyond name and logical type is not looked at. Errors: as above, and
+  // kTruncated or kInvalidGraph for a message that can't be walked.
+  Result<void> add_encoded_initializer(std::string name, std::vector<std::uint8_t> message);
+  // Takes an initializer away, encoded or not, though it may have readers: something of the edit has to make
+  // its name. An initializer that is also listed as an input is listed no more.
+  void remove_initializer(TensorId tensor);
+
   // Places a node directly before node `before` of the base graph (kNone: at the end), after any placed there
   // earlier.
   void insert_before(NodeId before, NewNode node);
@@ -76,19 +85,21 @@ class ModelEditor {
   void add_graph_output(ValueDeclaration output);
   // Declares another element type for a graph input or output; what makes or reads it is left alone.
   void set_element_type(TensorId tensor, DataType type);
+  // Imports an operator set, or raises its version; nodes stay as they are.
+  void require_opset(std::string domain, std::int64_t version);
   // Sets a key of metadata_props, replacing an old value. The keys "producer_name" and "producer_version" set
   // the model's fields of that name instead.
   void set_metadata(std::string key, std::string value);
 
   // Applies the edit in one linear pass. Nodes of the base keep their order (the topological one where the
-  // file's is none). Constants (initializers, Constant nodes, foldable chains over them) are removed if the
-  // edit took their last reader away; what nobody read before stays, and so do functions, unknown fields, and
-  // declarations of tensors that still exist. Types and shapes are taken over from the base and inferred for
-  // new nodes only; the checker doesn't run. Types that need a newer IR version, and new initializers in a
-  // model below IR 4, raise it; the result's warnings() say so ("ir_version_raised"). New tensors above
-  // kInlineLimitBytes live in a buffer "new/<k>" that goes with the result; all others are shared with the
-  // base. Errors: kInvalidGraph if the edit leaves an input without a producer, defines a tensor twice, names
-  // a node, input or output that doesn't exist, or puts a node before one that feeds it.
+  // file's is none). Constants (initializers, encoded ones, Constant nodes, foldable chains over them) are
+  // removed if the edit took their last reader away; what nobody read before stays, and so do functions,
+  // unknown fields, and declarations of tensors that still exist. Types and shapes are taken over from the
+  // base and inferred for new nodes only; the checker doesn't run. Types that need a newer IR version, and
+  // new initializers in a model below IR 4, raise it; the result's warnings() say so ("ir_version_raised").
+  // New tensors above kInlineLimitBytes live in a buffer "new/<k>" that goes with the result; all others are
+  // shared with the base. Errors: kInvalidGraph if the edit leaves an input without a producer, defines a
+  // tensor twice, names a node, input or output that doesn't exist, or puts a node before one that feeds it.
   Result<std::shared_ptr<const Model>> finish() &&;
 
  private:

@@ -41,12 +41,14 @@ struct GraphTensor {
   NodeId producer = kNone;                      // kNone: graph input or initializer
   std::int32_t producer_output = 0;
   std::vector<Use> consumers;  // in node order, then input order
-  bool graph_input = false;    // not true for an initializer that is also listed as an input
+  bool graph_input = false;    // not true for a (perhaps encoded) initializer that is also listed as an input
   bool graph_output = false;
   bool initializer = false;
   bool constant = false;  // an initializer, a Constant node's output, or a
                           // foldable chain over one (see Model::constant)
   bool read_by_subgraph = false;
+  bool encoded = false;  // an encoded initializer (encoded_model.h): a value without an element type, which
+                         // only ai.rt::Dequantize makes a tensor of
 };
 
 struct GraphNode {
