@@ -28,6 +28,7 @@ using namespace halftone::wasm;  // NOLINT(google-build-using-namespace)
 std::string version() { return std::string(kVersion); }
 std::string commit() { return std::string(version_commit()); }
 std::string instruction_set() { return std::string(active_instruction_set()); }
+double memory_bytes() { return static_cast<double>(__builtin_wasm_memory_size(0)) * 65536.0; }
 int live_objects() { return LiveObject::count(); }
 
 // The wire names of all codes, so that a test can compare them with the mirror in TypeScript.
@@ -108,6 +109,7 @@ EMSCRIPTEN_BINDINGS(halftone) {
   emscripten::function("weightsOf", &weights_of);
   emscripten::function("errorCodes", &error_codes);
   emscripten::function("liveObjects", &live_objects);
+  emscripten::function("memoryBytes", &memory_bytes);
   emscripten::function("version", &version);
   emscripten::function("commit", &commit);
   emscripten::function("instructionSet", &instruction_set);

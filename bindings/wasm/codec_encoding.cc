@@ -141,8 +141,9 @@ Result<EncodedValue> encode_whole(const CodecTensor& x, WholePlan& whole) {
   std::vector<double> codebooks;
   for (const CodecRun& run : plan.runs) {
     for (std::uint64_t block = 0; block < run.blocks; ++block) {
-      zero_points.push_back(run.zero_points[run.zero_points.size() == 1 ? 0 : block]);
-      offsets.push_back(run.offsets[run.offsets.size() == 1 ? 0 : block]);
+      const auto at = static_cast<std::size_t>(block);
+      zero_points.push_back(run.zero_points[run.zero_points.size() == 1 ? 0 : at]);
+      offsets.push_back(run.offsets[run.offsets.size() == 1 ? 0 : at]);
       codebooks.insert(codebooks.end(), run.codebooks.begin(), run.codebooks.end());
     }
   }

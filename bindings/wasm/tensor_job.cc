@@ -57,4 +57,7 @@ val FedJob::take(int part) {
   });
 }
 
+// Kinds that know nothing more.
+val FedJob::result() { return success(); }
+
 }  // namespace halftone::wasm

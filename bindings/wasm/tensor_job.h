@@ -5,8 +5,7 @@
 #include <emscripten/val.h>
 
 #include <cstdint>
-#include <memory>
-#include <string>
+#include <span>
 #include <vector>
 
 #include "halftone/result.h"
@@ -41,6 +40,7 @@ class FedJob : public TensorJob {
   emscripten::val next(double wanted) final;
   emscripten::val commit(double bytes) final;
   emscripten::val take(int part) final;
+  emscripten::val result() override;
 
  protected:
   explicit FedJob(std::size_t parts) : parts_(parts) {}

@@ -65,7 +65,14 @@ describe('the command line itself', () => {
       ['inspect', 'a', 'b'],
       "halftone: Too many arguments for 'inspect'. Expected 1 argument but got 2. See halftone --help.\n",
     ],
-    [['encode', 'x.npy'], 'halftone: The command encode is not in this version. See halftone --help.\n'],
+    [
+      ['encode', 'x.npy'],
+      "halftone: Required option '--format <name>' not specified. See halftone --help.\n",
+    ],
+    [
+      ['formats', '--bits', '4'],
+      'halftone: --tensors, --bits and --csv are for comparing. Give a .npy array or a model to compare formats on.\n',
+    ],
     [
       ['plan', 'net.onnx', '--target', 'weight-only'],
       'halftone: --target weight-only is not in this version. Use onnxruntime, tensorrt or aimet.\n',

@@ -1,10 +1,13 @@
 // The command line: which command, which options, and how it ends.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { compareModels } from './compare.js';
+import { decode } from './decode.js';
 import { demo } from './demo.js';
 import { diffResults } from './diff.js';
+import { encode } from './encode.js';
 import { EXIT, reportFailure, UsageError } from './errors.js';
 import { flip } from './flip.js';
+import { formats } from './formats.js';
 import { inspect } from './inspect.js';
 import { merge } from './merge.js';
 import { addPrecisionOptions, between } from './mixed_options.js';
@@ -15,7 +18,9 @@ import {
   addPlanOptions,
   addSampleOptions,
   addScoreOption,
+  choice,
   collect,
+  numbers,
   whole,
 } from './options.js';
 import { pareto } from './pareto.js';
@@ -27,14 +32,10 @@ import { serve } from './serve.js';
 import { addSweepOptions } from './sweep_options.js';
 import type { Context } from './work.js';
 
-const LATER = new Set(['encode', 'decode', 'formats']);
-
 /** `args` are those after the program's name. Never throws; gives the exit status. */
 export async function main(args: readonly string[], context: Context): Promise<number> {
   try {
     const program = commands(context);
-    if (args[0] !== undefined && LATER.has(args[0]))
-      throw new UsageError(`The command ${args[0]} is not in this version.`);
     if (args.length === 0) {
       context.terminal.err(program.helpInformation());
       return EXIT.usage;
@@ -72,6 +73,7 @@ function commands(context: Context): Command {
 
   addModelCommands(program, context);
   addResultCommands(program, context);
+  addFormatCommands(program, context);
   addPageCommands(program, context);
   return program;
 }
@@ -164,6 +166,43 @@ function addResultCommands(program: Command, context: Context): void {
     .option('--json', 'errors as JSON')
     .option('--quiet', 'print nothing')
     .action((results, options) => report(results, options, context));
+}
+
+function addFormatCommands(program: Command, context: Context): void {
+  const encoding = addOutputOptions(
+    add(program, 'encode <source>', 'a .npy array, or the weights of a model, in a number format'),
+    'default: NAME.FORMAT.pb (one EncodedValueProto) or NAME.FORMAT.onnx in this folder',
+  );
+  addEngineOptions(encoding)
+    .requiredOption('--format <name>', 'see halftone formats')
+    .option('--block <n>', 'values that share a scale; default: the format’s', whole(1, 2 ** 32 - 1))
+    .option('--tensors <pattern>', 'of a model, only these weights (repeatable)', collect, [])
+    .option('--name <text>', 'of an array: name of the encoded value; default: of the file')
+    .option('--scales <s,…>', 'of an array: one, or one for each block; computed otherwise', numbers)
+    .option('--zero-points <z,…>', 'of an array: one, or one for each block', numbers)
+    .action((source, options) => encode(source, options, context));
+  const decoding = addOutputOptions(
+    add(program, 'decode <source>', 'an encoded value (.pb) as .npy, or a model with plain weights again'),
+    'default: NAME.npy or NAME.float.onnx in this folder',
+  );
+  addEngineOptions(decoding)
+    .addOption(choice('--type <name>', 'of the array', ['float32', 'double', 'float16'], []))
+    .action((source, options) => decode(source, options, context));
+  const comparing = addOutputOptions(
+    add(program, 'formats [source]', 'all number formats; with a .npy array or a model, what they do to it'),
+    'write JSON',
+  );
+  addEngineOptions(comparing)
+    .option('--format <name>', 'only this one (repeatable)', collect, [])
+    .option('--block <n>', 'a block size to try (repeatable)', collectWhole, [])
+    .option('--tensors <pattern>', 'of a model, only these weights (repeatable)', collect, [])
+    .option('--bits <n>', 'what a weight may take, overhead included', between(0, 64))
+    .option('--csv <file>', 'write the comparison as CSV')
+    .action((source, options) => formats(source, options, context));
+}
+
+function collectWhole(text: string, before: number[]): number[] {
+  return [...before, whole(1, 2 ** 32 - 1)(text)];
 }
 
 function addPageCommands(program: Command, context: Context): void {

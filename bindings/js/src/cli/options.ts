@@ -82,7 +82,7 @@ function imageSize(text: string): [number, number] {
   throw new InvalidArgumentError('It must be HEIGHTxWIDTH, for example 224x224.');
 }
 
-const numbers = (text: string) => text.split(',').map(finite);
+export const numbers = (text: string) => text.split(',').map(finite);
 
 /** "a", "a or b", "a, b or c" */
 function orText(words: readonly string[]): string {

@@ -1,5 +1,14 @@
 // Files that a command writes: never over the input, over another file only with --force, and never half a file.
-import { createWriteStream, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  createWriteStream,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -66,6 +75,59 @@ export async function writeOutput(path: string, content: string | Blob): Promise
     throw unwritable(path, cause);
   }
   return blob.size;
+}
+
+/** A file that is written bit by bit, and appears under its name when it is complete. */
+export class GrowingOutput {
+  private readonly partial: string;
+  private readonly file: number;
+
+  constructor(private readonly path: string) {
+    this.partial = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      this.file = openSync(this.partial, 'w');
+    } catch (cause) {
+      throw unwritable(path, cause);
+    }
+  }
+
+  write(bytes: Uint8Array): void {
+    try {
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.file, bytes, done);
+    } catch (cause) {
+      throw unwritable(this.path, cause);
+    }
+  }
+
+  finish(): void {
+    closeSync(this.file);
+    try {
+      renameSync(this.partial, this.path);
+    } catch (cause) {
+      rmSync(this.partial, { force: true });
+      throw unwritable(this.path, cause);
+    }
+  }
+
+  discard(): void {
+    closeSync(this.file);
+    rmSync(this.partial, { force: true });
+  }
+}
+
+/** Runs `fill` over a new file, which is there afterwards if all went well, and isn't if anything failed. */
+export async function writeGrowing<T>(path: string, fill: (output: GrowingOutput) => Promise<T>): Promise<T> {
+  const output = new GrowingOutput(path);
+  let result: T;
+  try {
+    result = await fill(output);
+  } catch (error) {
+    output.discard();
+    throw error;
+  }
+  output.finish();
+  return result;
 }
 
 function unwritable(path: string, cause: unknown): HalftoneError {

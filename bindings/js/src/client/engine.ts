@@ -139,6 +139,10 @@ export class HalftoneEngine implements Engine {
     return compareFormats(core, tensors, formatChoices(await formats(core), names, blocks), options);
   }
 
+  async memory(): Promise<number> {
+    return (await this.models()).call('memory', null);
+  }
+
   async liveObjects(): Promise<number> {
     const core = this.core.connected ? await this.core.call('live', null) : 0;
     return core + (await this.pool.liveObjects());

@@ -87,6 +87,8 @@ export interface Engine {
     blocks?: readonly number[],
     options?: CompareFormatsOptions,
   ): Promise<TensorComparison[]>;
+  /** Bytes of memory that the core with the models has taken since it started; it keeps what it has. */
+  memory(): Promise<number>;
   /** Objects alive in all cores; zero when every model is closed and no job runs. */
   liveObjects(): Promise<number>;
   /** Ends all workers. Pending calls are rejected with `cancelled`. */

@@ -234,7 +234,7 @@ async function drain(
       progress?.advance(made.read);
     }
     progress?.finish();
-    return (await core.call('feed.end', { feed }, { signal })).tensorScale;
+    return (await core.call('feed.end', { feed }, { signal }))?.tensorScale ?? null;
   });
 }
 

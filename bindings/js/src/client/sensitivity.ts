@@ -168,10 +168,12 @@ class Sweep {
       base: this.options.sweep === 'disable' ? 'base' : 'float',
       seen: (index, sample) => this.digests!.see(index, sample),
     };
-    const complete = await this.switched(core, job, size.workers, progress);
-    const schedule = this.schedule(core, this.rows);
-    for (let from = 0; from < count && !complete; )
-      from = await this.block(core, job, schedule, from, size.workers, progress);
+    const variants = async (schedule: Schedule) => {
+      for (let from = 0; from < count; )
+        from = await this.block(core, job, schedule, from, size.workers, progress);
+    };
+    const complete = await this.switched(core, job, size.workers, progress, variants);
+    if (!complete) await variants(this.schedule(core, this.rows));
     if (signal?.aborted) throw cancelled();
     if (this.options.resume !== undefined) await this.checkSamples();
     progress.finish();
@@ -183,14 +185,18 @@ class Sweep {
     job: LaneJob,
     workers: number,
     progress: ProgressReporter,
+    variants: (schedule: Schedule) => Promise<void>,
   ): Promise<boolean> {
     const started = this.started!;
     const pending = this.rows.filter((row) => !row.resumed);
     const rows = pending.filter((row) => started.switchable[row.order]);
     const all = this.options.top !== undefined;
-    const few = pending.length - rows.length <= FEW_VARIANTS * pending.length;
+    const others = pending.filter((row) => !started.switchable[row.order]);
+    const few = others.length <= FEW_VARIANTS * pending.length;
     if (pending.length === 0) return true;
-    if (this.scoring.metric === null || rows.length === 0 || (all && !few)) return false;
+    if (this.scoring.metric === null || rows.length < others.length) return false;
+    // Which rows are given up depends on all others.
+    if (all && !few) await variants(new FullSchedule(others));
     const sweep = new SwitchedSweep(
       {
         lane: job,
@@ -212,8 +218,8 @@ class Sweep {
       },
       rows,
     );
-    const left = await sweep.run(this.schedule(core, few ? this.rows : rows));
-    return left.size === 0 && few;
+    const left = await sweep.run(this.schedule(core, few || all ? this.rows : rows));
+    return left.size === 0 && (few || all);
   }
 
   private schedule(core: Connection, rows: Row[]): Schedule {

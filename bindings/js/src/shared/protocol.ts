@@ -214,7 +214,7 @@ export interface Operations {
     in: { feed: number };
     out: { pieces: [part: number, bytes: Uint8Array<ArrayBuffer>][]; read: number; done: boolean };
   };
-  'feed.end': { in: { feed: number }; out: { tensorScale: number | null } };
+  'feed.end': { in: { feed: number }; out: { tensorScale: number | null } | null };
   'feed.drop': { in: { feed: number }; out: null };
   /** Values of a format that keeps codes and scales apart. */
   'decode.stored': {
@@ -223,6 +223,8 @@ export interface Operations {
   };
   close: { in: { model: number }; out: { live: number } };
   live: { in: null; out: number };
+  /** Bytes that the core has taken. */
+  memory: { in: null; out: number };
 
   // ---- the workers that run models
   'session.create': { in: { model: Skeleton; files: StoredFile[]; mode: RunMode }; out: SessionInfo };

@@ -187,6 +187,8 @@ export interface Core {
   weightsOf(model: CoreModel, least: number): CoreResult<WeightInfo[]>;
   errorCodes(): string[];
   liveObjects(): number;
+  /** What the instance has taken so far; memory is never given back. */
+  memoryBytes(): number;
   version(): string;
   commit(): string;
   instructionSet(): string;
@@ -220,6 +222,7 @@ export const CORE_FUNCTIONS: readonly (keyof Core)[] = [
   'weightsOf',
   'errorCodes',
   'liveObjects',
+  'memoryBytes',
   'version',
   'commit',
   'instructionSet',

@@ -50,6 +50,7 @@ class WorkerHost {
     return {
       hello: (greeting) => this.hello(greeting),
       live: () => (this.core === null ? 0 : this.requireCore().liveObjects() + run.sessions.size),
+      memory: () => this.requireCore().memoryBytes(),
       'test.hang': () => this.hang(),
       ...modelHandlers(coreOf),
       ...runHandlers(run),

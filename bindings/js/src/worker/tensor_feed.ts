@@ -62,14 +62,16 @@ export async function feedOnce(job: CoreTensorJob, reader: ArrayReader): Promise
   const slice = await reader.next();
   for (let done = 0; done < slice.length; ) {
     const room = job.next(slice.length - done);
-    if (room.length === 0) {
+    // Memory that grows while the core works leaves the view empty.
+    const count = room.length;
+    if (count === 0) {
       throw new HalftoneError('out_of_memory', 'The core has no room for the next part of the array.', {
         next: 'Choose smaller blocks, or close other models.',
       });
     }
-    room.set(slice.subarray(done, done + room.length));
-    unwrap(job.commit(room.length));
-    done += room.length;
+    room.set(slice.subarray(done, done + count));
+    unwrap(job.commit(count));
+    done += count;
   }
   return slice.length;
 }
