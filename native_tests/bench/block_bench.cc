@@ -5,7 +5,8 @@
 // information.
 //
 // "codes": only the codes are written, one block's after the other's, and scales to an array. "records": as
-// encoded values store blocks, each with 24 bytes of parameters and its own table.
+// encoded values store blocks, each with 24 bytes of parameters and its own table. "encoded value": the same
+// records by the public BlockEncoder and BlockDecoder, with all their checks.
 //
 //   halftone_bench_block_bench [--json] [--only TEXT]
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "halftone/codec.h"
 #include "halftone/small_floats.h"
 #include "numeric/block_kernels.h"
 #include "numeric/code_table.h"
@@ -68,6 +70,7 @@ struct Format {
   double required;  // 0: for information
   std::size_t count;
   CodePacking packing;
+  CodecProfile profile;
   std::vector<double> entries;  // none for integers
 };
 
@@ -230,11 +233,38 @@ void run_format(const Format& format, Buffers& b, bool json, std::string_view on
   }
 }
 
+void run_codec(const Format& format, Buffers& b, bool json, std::string_view only) {
+  const std::size_t elements = b.x.size() / sizeof(float);
+  const auto plan = make_codec_plan(format.profile, elements, format.count);
+  if (!plan.ok()) return;
+  const auto encoder =
+      BlockEncoder::open(plan.value(), DataType::kFloat, {static_cast<std::int64_t>(elements)},
+                         BlockEncoder::Scales::kAutomatic);
+  if (!encoder.ok()) return;
+  const auto decoder = BlockDecoder::open(encoder.value().schema(), DataType::kFloat);
+  const auto range = block_range(encoder.value().schema(), 0, elements / format.count);
+  if (!decoder.ok() || !range.ok()) return;
+  b.records.assign(static_cast<std::size_t>(range.value().bytes), 0);
+  const std::string rest =
+      std::string(" ") + format.name + ", encoded value, " + std::to_string(b.x.size() >> 20U) + " MiB";
+  const auto figure = [&](const std::string& name, const std::function<bool()>& work) {
+    if (name.find(only) == std::string::npos) return;
+    const Measured best = measure(b, [&] { g_sink = work() ? 1.0F : -1.0F; });
+    if (g_sink < 0.0F) std::fprintf(stderr, "%s failed\n", name.c_str());
+    print(name, static_cast<double>(b.x.size()) / best.work / 1e9, "memcpy", best.copy / best.work,
+          b.x.size() == kJudgedBytes ? format.required : 0.0, json);
+  };
+  const std::size_t blocks = elements / format.count;
+  figure("encode" + rest, [&] { return encoder.value().encode(0, blocks, b.x, b.records).ok(); });
+  figure("decode" + rest, [&] { return decoder.value().decode(0, blocks, b.records, b.y).ok(); });
+}
+
 int run(bool json, std::string_view only) {
-  const std::vector<Format> formats = {{"int8", 0.60, 128, {8, false}, {}},
-                                       {"int4", 0.60, 128, {4, false}, {}},
-                                       {"nf4", 0.35, 64, {4, false}, kNf4},
-                                       {"fp8_e4m3", 0.0, 128, {8, false}, float8_entries()}};
+  const std::vector<Format> formats = {
+      {"int8", 0.60, 128, {8, false}, CodecProfile::kInt8, {}},
+      {"int4", 0.60, 128, {4, false}, CodecProfile::kInt4, {}},
+      {"nf4", 0.35, 64, {4, false}, CodecProfile::kNf4, kNf4},
+      {"fp8_e4m3", 0.0, 128, {8, false}, CodecProfile::kFp8E4M3, float8_entries()}};
   if (!json) {
     std::printf("kernels: %s; speed relative to memcpy of the float32 bytes, best of %d\n",
                 simd_block_kernels().instruction_set, kRuns);
@@ -245,7 +275,10 @@ int run(bool json, std::string_view only) {
     b.copy.resize(bytes);
     b.y.resize(bytes);
     fill(b.x);
-    for (const Format& format : formats) run_format(format, b, json, only);
+    for (const Format& format : formats) {
+      run_format(format, b, json, only);
+      run_codec(format, b, json, only);
+    }
   }
   return 0;
 }
