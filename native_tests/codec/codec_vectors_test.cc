@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "codec/encoded_cases.h"
+#include "halftone/ort_matmul_nbits.h"
 #include "support/sha256.h"
 
 namespace halftone {
@@ -326,6 +327,32 @@ TEST_CASE("int4 with an outlier and an automatic scale", "[codec]") {
   CHECK(payload_hex(value.value()) == to_hex(from_hex("00 0000000000000000 0000000000408f40 922449922449c23f"
                                                       "0000000000000000 0000000000000000 9007")));
   CHECK(decoded(value.value()) == Doubles{1000, -1, 1});
+}
+
+TEST_CASE("Profiles of onnxruntime go through the same functions", "[codec]") {
+  const OwnedTensor x = shaped({-1, 1, 0, 2, 1, 3}, {3, 2});
+  const Result<CodecPlan> plan = make_matmul_nbits_plan(CodecProfile::kOrtMatMulNBitsInt4, 3, 2, 16);
+  REQUIRE(plan.ok());
+  const EncodedValue value = encoded(x, plan.value());
+  CHECK(payload_hex(value) == "8709000000000000a90b0000000000000000803f0000803f");
+  CHECK(decoded(value) == Doubles{-1, 1, 0, 2, 1, 3});
+  const StructType& type = std::get<StructType>(value.layout);
+  const OwnedTensor one = floats({1});
+  const Result<EncodedValue> again = quantize_tensor(x, type, with_scales(one));
+  REQUIRE(again.ok());
+  CHECK(payload_hex(again.value()) == payload_hex(value));
+  // Automatic: 1 / 7 for the first column's 1, which counts more than 1 / 8 for its -1; 3 / 7 for the second.
+  const Result<EncodedValue> automatic_value = quantize_tensor(x, type);
+  REQUIRE(automatic_value.ok());
+  CHECK(to_doubles(automatic_value.value().payload->bytes().last(8), DataType::kFloat) ==
+        Doubles{static_cast<double>(1.0F / 7.0F), static_cast<double>(3.0F / 7.0F)});
+  const OwnedTensor zero_point = floats({3});
+  QuantizeInputs other_type = with_scales(one);
+  other_type.zero_points = zero_point;
+  CHECK(!quantize_tensor(x, type, other_type).ok());
+  QuantizeInputs offsets;
+  offsets.offsets = one;
+  CHECK(!quantize_tensor(x, type, offsets).ok());
 }
 
 }  // namespace halftone

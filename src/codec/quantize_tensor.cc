@@ -45,7 +45,10 @@ Result<EncodedValue> quantize_for_matmul_nbits(const CodecTensor& x, const Struc
                  "Give scales and zero points only."};
   }
   const MatMulNBitsLayout& known = layout.value();
-  Result<CodecPlan> plan = make_matmul_nbits_plan(known.profile, known.k, known.n, known.block_size);
+  // The descriptor knows the number of groups only; how many rows the last one has, the matrix says.
+  const bool matrix = x.dims.size() == 2 && x.dims[0] > 0;
+  const std::uint64_t rows = matrix ? static_cast<std::uint64_t>(x.dims[0]) : known.k;
+  Result<CodecPlan> plan = make_matmul_nbits_plan(known.profile, rows, known.n, known.block_size);
   if (!plan.ok()) return plan.error();
   CodecRun& run = plan.value().runs[0];
   Result<void> taken = take_numbers(inputs.zero_points, "zero_points", run.blocks, run.zero_points);

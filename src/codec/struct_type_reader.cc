@@ -213,12 +213,10 @@ Result<void> read_kind(const Message& message, const WireField& field, std::size
   }
 }
 
+// Decoder, encoder, name and documentation.
 void read_text(const Message& message, const WireField& field, StructType& type) {
-  std::string text = field_text(message, field);
-  if (field.number == 5) type.decoder = std::move(text);
-  if (field.number == 6) type.encoder = std::move(text);
-  if (field.number == 7) type.name = std::move(text);
-  if (field.number == 8) type.doc_string = std::move(text);
+  std::optional<std::string>* const texts[] = {&type.decoder, &type.encoder, &type.name, &type.doc_string};
+  *texts[field.number - 5] = field_text(message, field);
 }
 
 }  // namespace
@@ -264,7 +262,7 @@ Result<StructType> read_struct(const Message& message, std::size_t depth) {
     if (Result<void> taken = single.take(field, wire); !taken.ok()) return taken;
     if (field.number <= 4) return read_kind(message, field, depth + 1, type);
     if (field.number == 10) type.type_id = field.value;
-    if (field.number < 9) read_text(message, field, type);
+    if (field.number >= 5 && field.number <= 8) read_text(message, field, type);
     return {};
   });
   if (!walked.ok()) return walked.error();

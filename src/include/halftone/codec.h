@@ -4,6 +4,9 @@
 // double" there); where a machine has another long double, that format is computed in software, so results
 // are the same everywhere. Elements are taken to float64 exactly.
 //
+// Profiles of onnxruntime's MatMulNBits are handed on to halftone/ort_matmul_nbits.h by encode_tensor,
+// quantize_tensor and decode_tensor; what is about schemas and blocks is about the portable profiles only.
+//
 // Errors of encoding: kUnsupportedType for other than the four source types ("FLOAT"); kNonFinite for values
 // that aren't finite, or whose quotient, cast or reconstruction overflows (the element is named in `where`);
 // kShapeMismatch where bytes and shape differ; those of check_codec_plan.

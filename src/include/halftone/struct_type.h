@@ -6,7 +6,8 @@
 // packs them. A message that has more than this header knows is refused, so nothing is lost in silence.
 //
 // Ownership: trees own their parts, all are values. Threading: plain data. Hostile input: nesting is limited
-// to kMaxStructDepth, every length is checked, and a tree is never larger than a small multiple of its bytes.
+// to kMaxStructDepth, every length is checked, messages of more than 16 MiB are refused (a tree takes up to
+// about forty times its bytes).
 #pragma once
 
 #include <cstddef>
