@@ -30,10 +30,24 @@ async function makeSmaller(folder: string): Promise<void> {
     const shape = name.startsWith('layout_worker')
       ? { mangle: { properties: { regex: /^_/ } } }
       : { module: !name.startsWith('worker') };
-    const options = { ...shape, ecma: 2020, compress: { passes: 3 } } as const;
+    const options = {
+      ...shape,
+      ecma: 2020,
+      compress: { passes: 3, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
+    } as const;
     const { code } = await minify(readFileSync(path, 'utf8'), options);
     if (code !== undefined) writeFileSync(path, code);
   }
+}
+
+/** Lazily loaded scripts need nothing but what the page has; Vite's helper would look for more. */
+function nothingToPreload(): Plugin {
+  return {
+    name: 'halftone-nothing-to-preload',
+    enforce: 'pre',
+    load: (id) =>
+      id.includes('vite/preload-helper') ? 'export const __vitePreload = (load) => load();' : null,
+  };
 }
 
 /** Puts the policy into the page, and what isn't bundled beside it; ends with the budget. */
@@ -55,7 +69,12 @@ const { version } = JSON.parse(readFileSync(here('../package.json'), 'utf8')) as
 export default defineConfig({
   root: here('.'),
   base: './',
-  define: { __VERSION__: JSON.stringify(version), __COMMIT__: JSON.stringify(commit()) },
+  define: {
+    __VERSION__: JSON.stringify(version),
+    __COMMIT__: JSON.stringify(commit()),
+    // No Node here: what the package does there is left out.
+    process: 'undefined',
+  },
   build: {
     outDir: built,
     emptyOutDir: true,
@@ -66,5 +85,5 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
     reportCompressedSize: false,
   },
-  plugins: [viteReportScript(), site()],
+  plugins: [nothingToPreload(), viteReportScript(), site()],
 });

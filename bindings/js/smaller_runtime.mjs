@@ -65,6 +65,60 @@ const kEdits = [
     /(=async\(\w,\w\)=>\{)\w\(\)\.asyncInit\?\.\(\);let .*?WebNN is not supported in current environment"\)\}/g,
     '$1}',
   ],
+  ['where a tensor is', 1, /get texture\(\)\{.*?(?=ensureValid\(\)\{)/g, ''],
+  [
+    'other shapes of it',
+    1,
+    /reshape\(\w\)\{if\(this\.ensureValid\(\),this\.downloader.*?return \w+\(this,\w\)\}/g,
+    '',
+  ],
+  ['traces', 5, /\(typeof \w+\.trace>"u"\?!\w+\.wasm\.trace:!\w+\.trace\)/g, '!0'],
+  [
+    'profiles of a session',
+    1,
+    /startProfiling\(\)\{this\.handler\.start.*?this\.handler\.endProfiling\(\)\}/g,
+    '',
+  ],
+  ['profiles', 1, /startProfiling\(\)\{\}endProfiling\(\)\{\w+\(this\.sessionId\)\}/g, ''],
+  // Times of day in the runtime's log, stacks and an environment that a page doesn't have.
+  ['dates', 2, /(function \w+\(e,r\)\{)e=-9007199254740992>e[^}]*\}/g, '$1}'],
+  [
+    'seconds of a date',
+    1,
+    /(function \w+\(e\)\{)e>>>=0;var r=new Date\(.*?BigInt\(isNaN\(e\)\?-1:e\/1e3\)\}/g,
+    '$1return-1n}',
+  ],
+  [
+    'time zones',
+    1,
+    /(function \w+\(e,r,i,s\)\{)e>>>=0,r>>>=0,i>>>=0,s>>>=0;var f=new Date\(\)\.getFullYear\(\).*?17\)\):\(\w+\(\w,\w,17\),\w+\(\w,\w,17\)\)\}/g,
+    '$1}',
+  ],
+  ['the stack', 1, /(function \w+\(\)\{)var e=Error\(\)\.stack\.toString\(\).*?,\w+\.\w+\}/gs, '$1return 0}'],
+  [
+    'a copy of it',
+    1,
+    /(function \w+\(e,r,i\)\{)if\(e>>>=0,r>>>=0,\w+\.\w+==e\).*?return e\}/gs,
+    '$1return 0}',
+  ],
+  [
+    'names in it',
+    1,
+    /(function \w+\(e\)\{)if\(!\(e=\w+\[e>>>0\]\)\)return 0;.*?,\w+\.\w+=i,\w+\.\w+\}/gs,
+    '$1return 0}',
+  ],
+  [
+    'the environment',
+    1,
+    /(\w+=\(\)=>\{)if\(!\w+\)\{var e,r=\{USER:"web_user".*?return \w+\}/gs,
+    '$1return[]}',
+  ],
+  [
+    'ways to make a session',
+    1,
+    /if\(typeof t=="string"\)\{if\(d=t.*?(?=let\[\w,\w\]=await \w+\(\w\),)/gs,
+    'd=t,c=a;',
+  ],
 ];
 
 /** What may be said to the core's glue and isn't: load_core.ts gives `instantiateWasm`, `print`, `printErr` and `onAbort`. */
