@@ -150,6 +150,35 @@ ModelBuilder& ModelBuilder::constant_node(std::string_view name, const Dims& dim
   return *this;
 }
 
+ModelBuilder& ModelBuilder::encoded(std::span<const std::uint8_t> message) {
+  put_text(graph_, 1000, {reinterpret_cast<const char*>(message.data()), message.size()});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::struct_type(std::string_view message) {
+  put_text(extensions_, 1000, message);
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::annotation(std::string_view tensor,
+                                       const std::vector<std::pair<std::string, std::string>>& entries) {
+  std::string annotation;
+  put_text(annotation, 1, tensor);
+  for (const auto& [key, value] : entries) {
+    std::string entry;
+    put_text(entry, 1, key);
+    put_text(entry, 2, value);
+    put_text(annotation, 2, entry);
+  }
+  put_text(graph_, 14, annotation);
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::graph_field(std::uint32_t number, std::string_view bytes) {
+  put_text(graph_, number, bytes);
+  return *this;
+}
+
 ModelBuilder& ModelBuilder::node(std::string_view op, const std::vector<std::string>& inputs,
                                  const std::vector<std::string>& outputs, std::string_view name,
                                  const std::vector<AttributeSetting>& attributes, std::string_view domain) {
@@ -192,6 +221,7 @@ std::vector<std::uint8_t> ModelBuilder::bytes() const {
     put_number(import, 2, version);
     put_text(model, 8, import);
   }
+  model += extensions_;
   return {model.begin(), model.end()};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,15 @@ class ModelBuilder {
   // The same values in a Constant node.
   ModelBuilder& constant_node(std::string_view name, const Dims& dims, const std::vector<float>& values);
 
+  // onnx-light's extensions, as messages: GraphProto.encoded_initializer, ModelProto.struct_types.
+  ModelBuilder& encoded(std::span<const std::uint8_t> message);
+  ModelBuilder& struct_type(std::string_view message);
+  // A TensorAnnotation.
+  ModelBuilder& annotation(std::string_view tensor,
+                           const std::vector<std::pair<std::string, std::string>>& entries);
+  // Any field at the end of the graph.
+  ModelBuilder& graph_field(std::uint32_t number, std::string_view bytes);
+
   ModelBuilder& node(std::string_view op, const std::vector<std::string>& inputs,
                      const std::vector<std::string>& outputs, std::string_view name = "",
                      const std::vector<AttributeSetting>& attributes = {}, std::string_view domain = "");
@@ -57,7 +67,8 @@ class ModelBuilder {
  private:
   std::int64_t ir_version_ = 8;
   std::vector<std::pair<std::string, std::int64_t>> opsets_;
-  std::string graph_;  // GraphProto fields so far; their order doesn't matter
+  std::string extensions_;  // ModelProto fields
+  std::string graph_;       // GraphProto fields so far; their order doesn't matter
 };
 
 // `count` values in [-1, 1) of a fixed pseudo-random sequence.

@@ -40,7 +40,8 @@ struct StandardTable {
   DataType type = DataType::kUndefined;
   std::vector<std::uint16_t> codes;  // by code of the value
 };
-Result<StandardTable> standard_table(const BlockLayout& layout, std::span<const double> table);
+// `float4`: whether float4e2m1 may be it.
+Result<StandardTable> standard_table(const BlockLayout& layout, std::span<const double> table, bool float4);
 
 // Which blocks share a scale, as DequantizeLinear says it.
 struct StandardGrain {
@@ -65,7 +66,12 @@ struct LinearWeight {
 };
 
 // Precondition: value and schema belong together and were checked.
-Result<LinearWeight> linear_weight(const CodecSchema& schema, const EncodedValue& value, bool round_scales);
+struct LinearOptions {
+  bool round_scales = false;
+  bool float4 = true;
+};
+Result<LinearWeight> linear_weight(const CodecSchema& schema, const EncodedValue& value,
+                                   const LinearOptions& options);
 // Of an onnxruntime profile: codes row by row, blocks along axis 0.
 Result<LinearWeight> linear_weight(const MatMulNBitsInputs& inputs);
 

@@ -13,17 +13,18 @@ namespace {
 
 class LinearBuilder {
  public:
-  LinearBuilder(StandardGrain grain, const CodecSchema& schema) : schema_(schema) {
+  LinearBuilder(StandardGrain grain, const CodecSchema& schema, const LinearOptions& options)
+      : schema_(schema), options_(options) {
     made_.grain = std::move(grain);
     made_.scales.reserve(static_cast<std::size_t>(schema.blocks));
   }
 
-  Result<LinearWeight> build(std::span<const std::uint8_t> payload, bool round_scales) {
+  Result<LinearWeight> build(std::span<const std::uint8_t> payload) {
     const Result<void> walked = for_each_block(
         schema_, payload,
         [this](const BlockNumbers& numbers, const auto& codes) { return add(numbers, codes); });
     if (!walked) return walked.error();
-    if (rounded_ != 0 && !round_scales) {
+    if (rounded_ != 0 && !options_.round_scales) {
       return no_equivalent("Of its " + std::to_string(schema_.blocks) + " scales, which are float64, " +
                            std::to_string(rounded_) +
                            " are no float32 number; allow rounding to convert it.");
@@ -38,7 +39,7 @@ class LinearBuilder {
     const BlockLayout& layout = schema_.runs.front().layout;
     if (numbers.offset != 0) return no_equivalent("Its blocks have offsets.");
     if (!codes_) {
-      Result<StandardTable> table = standard_table(layout, numbers.table);
+      Result<StandardTable> table = standard_table(layout, numbers.table, options_.float4);
       if (!table) return table.error();
       table_ = std::move(table).value();
       book_.assign(numbers.table.begin(), numbers.table.end());
@@ -79,6 +80,7 @@ class LinearBuilder {
   }
 
   const CodecSchema& schema_;
+  const LinearOptions& options_;
   LinearWeight made_;
   StandardTable table_;
   std::vector<double> book_;  // of the first block
@@ -167,10 +169,11 @@ std::int64_t LinearWeight::opset_needed() const {
   return type == DataType::kInt8 || type == DataType::kUint8 ? 13 : kBlocks;
 }
 
-Result<LinearWeight> linear_weight(const CodecSchema& schema, const EncodedValue& value, bool round_scales) {
+Result<LinearWeight> linear_weight(const CodecSchema& schema, const EncodedValue& value,
+                                   const LinearOptions& options) {
   Result<StandardGrain> grain = standard_grain(schema, value.logical_type->dims);
   if (!grain) return grain.error();
-  return LinearBuilder(std::move(grain).value(), schema).build(value.payload->bytes(), round_scales);
+  return LinearBuilder(std::move(grain).value(), schema, options).build(value.payload->bytes());
 }
 
 Result<LinearWeight> linear_weight(const MatMulNBitsInputs& inputs) {

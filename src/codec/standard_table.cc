@@ -78,14 +78,14 @@ std::array<float, 16> bnb4_table(BlockFormat format) {
 
 }  // namespace
 
-Result<StandardTable> standard_table(const BlockLayout& layout, std::span<const double> table) {
+Result<StandardTable> standard_table(const BlockLayout& layout, std::span<const double> table, bool float4) {
   if (layout.method == CodecMethod::kAffine) return integer_codes(layout);
   if (layout.method == CodecMethod::kCast)
     return no_equivalent("It holds plain floats, which decoding makes a plain initializer of.");
   if (layout.books != 1 || layout.vector_size != 1)
     return no_equivalent("Its code book has vectors or several tables, and ONNX has no operator for such.");
   if (auto made = codes_of(DataType::kInt4, table, integer_code(4))) return *std::move(made);
-  if (auto made = codes_of(DataType::kFloat4E2M1, table, float_code(SmallFloat::kFloat4E2M1)))
+  if (auto made = codes_of(DataType::kFloat4E2M1, table, float_code(SmallFloat::kFloat4E2M1)); made && float4)
     return *std::move(made);
   if (auto made = codes_of(DataType::kInt8, table, integer_code(8))) return *std::move(made);
   if (auto made = codes_of(DataType::kFloat8E4M3FN, table, float_code(SmallFloat::kFloat8E4M3Fn)))

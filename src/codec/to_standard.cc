@@ -82,7 +82,8 @@ class Standardization {
       return codec::no_equivalent(
           "Its Dequantize makes float64, and DequantizeLinear multiplies in float32; allow rounding to "
           "convert it.");
-    Result<codec::LinearWeight> linear = codec::linear_weight(schema, value, options_.round_scales);
+    Result<codec::LinearWeight> linear =
+        codec::linear_weight(schema, value, {options_.round_scales, options_.float4});
     return linear ? write_linear(node, std::move(linear).value()) : linear.error();
   }
 

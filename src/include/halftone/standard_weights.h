@@ -34,7 +34,9 @@
 namespace halftone {
 
 struct StandardOptions {
-  bool round_scales = false;      // to float32; and float64 values to float32, where a Dequantize makes such
+  bool round_scales = false;  // to float32; and float64 values to float32, where a Dequantize makes such
+  bool float4 = true;  // false: what float4e2m1 would hold becomes float8e4m3fn, which onnxruntime runs, with
+                       // the same values in twice the bytes
   bool contrib_operators = true;  // MatMulNBits and MatMulBnb4
 };
 
