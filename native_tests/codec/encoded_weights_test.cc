@@ -1,6 +1,8 @@
 // Weights of a model as encoded values, and back.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <limits>
 
 #include "codec/encoded_cases.h"
 #include "halftone/encode_weights.h"

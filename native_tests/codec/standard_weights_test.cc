@@ -1,10 +1,13 @@
 // Encoded weights in the terms of standard ONNX: the same numbers.
 #include "halftone/standard_weights.h"
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 
 #include "codec/encoded_cases.h"
 #include "halftone/block_format.h"

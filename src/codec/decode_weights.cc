@@ -1,3 +1,4 @@
+#include <new>
 #include <utility>
 
 #include "codec/decoded_nodes.h"
@@ -30,7 +31,7 @@ Result<DecodedWeight> decode_one(const Graph& graph, const EncodedModel& encoded
 
 }  // namespace
 
-Result<DecodedWeights> decode_weights(const std::shared_ptr<const Model>& model) {
+Result<DecodedWeights> decode_weights(const std::shared_ptr<const Model>& model) try {
   const EncodedModel encoded(model);
   if (encoded.catalogue_fault()) return *encoded.catalogue_fault();
   codec::DecodedNodes nodes = codec::find_decoded_nodes(model->graph(), encoded);
@@ -46,6 +47,8 @@ Result<DecodedWeights> decode_weights(const std::shared_ptr<const Model>& model)
   if (!finished) return finished.error();
   made.model = std::move(finished).value();
   return made;
+} catch (const std::bad_alloc&) {
+  return Error{ErrorCode::kOutOfMemory, "There is not enough memory for the decoded weights.", "", ""};
 }
 
 }  // namespace halftone

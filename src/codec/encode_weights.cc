@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -14,6 +15,15 @@
 
 namespace halftone {
 namespace {
+
+// A .onnx file ends at 2 GiB, and encoded values are inside; what is around a payload fits in 16 MiB.
+constexpr std::uint64_t kMaxPayloadBytes = (std::uint64_t{1} << 31U) - (std::uint64_t{1} << 24U);
+
+Error too_large(std::uint64_t bytes) {
+  return {ErrorCode::kTooLarge,
+          "Its encoded value would have " + std::to_string(bytes) + " bytes, and a .onnx file ends at 2 GiB.",
+          "", "Choose larger blocks or another format."};
+}
 
 bool is_source_type(DataType type) {
   return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kFloat16 ||
@@ -151,6 +161,7 @@ class WeightEncoding {
     EncodedValue value = encoder.value().value_without_payload();
     value.name = made.encoded;
     made.payload_bytes = schema.payload_bytes;
+    if (schema.payload_bytes > kMaxPayloadBytes) return too_large(schema.payload_bytes);
     const EncodedValueFrame frame = encoded_value_frame(value, schema.payload_bytes);
     std::vector<std::uint8_t> message = flat_message(frame, schema.payload_bytes);
     const std::span<std::uint8_t> payload =
@@ -222,8 +233,10 @@ class WeightEncoding {
 }  // namespace
 
 Result<EncodedWeights> encode_weights(const std::shared_ptr<const Model>& model,
-                                      const EncodeWeightsOptions& options) {
+                                      const EncodeWeightsOptions& options) try {
   return WeightEncoding(model, options).run();
+} catch (const std::bad_alloc&) {
+  return Error{ErrorCode::kOutOfMemory, "There is not enough memory for the encoded weights.", "", ""};
 }
 
 }  // namespace halftone

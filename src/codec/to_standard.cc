@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <map>
+#include <new>
 #include <utility>
 
 #include "codec/decoded_nodes.h"
@@ -275,7 +275,7 @@ Result<std::shared_ptr<const Model>> raised(const std::shared_ptr<const Model>& 
 }  // namespace
 
 Result<StandardWeights> to_standard(const std::shared_ptr<const Model>& model,
-                                    const StandardOptions& options) {
+                                    const StandardOptions& options) try {
   Standardization first(model, options);
   if (Result<void> converted = first.convert_all(); !converted) return converted.error();
   if (model->graph().opset() >= first.opset_needed()) return std::move(first).finish();
@@ -284,6 +284,8 @@ Result<StandardWeights> to_standard(const std::shared_ptr<const Model>& model,
   Standardization second(newer.value(), options);
   if (Result<void> converted = second.convert_all(); !converted) return converted.error();
   return std::move(second).finish();
+} catch (const std::bad_alloc&) {
+  return Error{ErrorCode::kOutOfMemory, "There is not enough memory for the converted weights.", "", ""};
 }
 
 }  // namespace halftone

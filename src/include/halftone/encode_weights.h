@@ -4,7 +4,8 @@
 // of the name W and the type it had: its readers, in subgraphs too, don't change. Weights are initializers
 // and Constant nodes of the main graph of type float, double, float16 or bfloat16.
 //
-// Memory: the encoded messages; the float bytes stay in the store, shared with the model they came from.
+// Memory: the encoded messages; the float bytes stay in the store, shared with the model they came from. All
+// functions may also fail with kOutOfMemory.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +63,8 @@ struct EncodedWeights {
 
 // Scales are calibrated per block, as ai.rt::Quantize does without scales.
 // Errors: kInvalidPolicy for a block size that can't be, for a profile that needs a code book which isn't
-// given, a transform, or tables of vectors; those of reading a weight and of the edit. Nothing to encode is
-// no error.
+// given, a transform, or tables of vectors; kTooLarge for a value of 2 GiB, where a .onnx file ends; those of
+// reading a weight and of the edit. Nothing to encode is no error.
 Result<EncodedWeights> encode_weights(const std::shared_ptr<const Model>& model,
                                       const EncodeWeightsOptions& options);
 

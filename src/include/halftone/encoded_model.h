@@ -51,6 +51,8 @@ struct EncodedInitializer {
 class EncodedModel {
  public:
   explicit EncodedModel(std::shared_ptr<const Model> model);
+  EncodedModel(EncodedModel&&) = default;
+  EncodedModel& operator=(EncodedModel&&) = default;
 
   // Of the main graph, in the order of the file.
   [[nodiscard]] std::span<const EncodedInitializer> initializers() const { return initializers_; }
