@@ -34,12 +34,14 @@ export function measure(folder) {
   const names = filesOf(folder);
   const read = (name) => readFileSync(join(folder, name));
   const code = names.filter((name) => kCode.has(extname(name)));
-  const core = names.filter((name) => /(^|\/)halftone[^/]*\.wasm$/.test(name));
+  const core = names.filter((name) => /(^|\/)halftone-(?!formats)[^/]*\.wasm$/.test(name));
+  const formats = names.filter((name) => /(^|\/)halftone-formats[^/]*\.wasm$/.test(name));
   const first = firstScreen(folder);
   const sum = (list, size) => list.reduce((total, name) => total + size(read(name)), 0);
   return [
     { what: 'all page code, brotli', value: sum(code, brotli), limit: kLimits.code },
     { what: 'core, brotli', value: sum(core, brotli), limit: kLimits.core },
+    { what: 'number formats, when asked for, brotli', value: sum(formats, brotli), limit: kLimits.core },
     {
       what: 'first screen, gzip',
       value: sum(first, (bytes) => gzipSync(bytes).byteLength),

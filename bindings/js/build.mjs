@@ -1,5 +1,5 @@
 // Builds the package into bindings/js/dist: index.js (client), worker.js (one script for all workers), halftone.wasm (the
-// core), cli.js, types/, and the page if it is there. Needs a WASM build of the core (cmake --preset wasm).
+// core), halftone-formats.wasm (number formats), cli.js, types/, and the page if it is there. Needs a WASM build of the core (cmake --preset wasm).
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -22,9 +22,12 @@ function coreFiles() {
     Boolean,
   );
   for (const folder of folders) {
-    const glue = join(folder, 'halftone-core.mjs');
-    const wasm = join(folder, 'halftone-core.wasm');
-    if (existsSync(glue) && existsSync(wasm)) return { glue, wasm };
+    const [core, formats] = ['halftone-core', 'halftone-formats'].map((name) => ({
+      glue: join(folder, `${name}.mjs`),
+      wasm: join(folder, `${name}.wasm`),
+    }));
+    const files = [core, formats].flatMap(({ glue, wasm }) => [glue, wasm]);
+    if (files.every((file) => existsSync(file))) return { core, formats };
   }
   throw new Error(
     `No WASM build of the core in ${folders.join(' or ')}. Run: cmake --preset wasm && cmake --build --preset wasm`,
@@ -44,6 +47,7 @@ const common = {
 const packageFiles = `const __halftoneFiles = {
   'worker.js': new URL('./worker.js', import.meta.url),
   'halftone.wasm': new URL('./halftone.wasm', import.meta.url),
+  'halftone-formats.wasm': new URL('./halftone-formats.wasm', import.meta.url),
 };`;
 
 async function buildClient() {
@@ -62,7 +66,7 @@ async function buildClient() {
 // The worker is an immediately invoked function, so that it starts from a blob in a page and as a file in Node. It has no
 // address of its own; the runtime's glue wants one and gets the scope's, or a made-up one in Node.
 async function buildWorker() {
-  const { glue, wasm } = coreFiles();
+  const { core, formats } = coreFiles();
   const { outputFiles } = await build({
     ...common,
     entryPoints: [join(source, 'worker', 'main.ts')],
@@ -86,14 +90,15 @@ async function buildWorker() {
       'url',
       'util',
     ],
-    alias: { '#core-glue': glue },
+    alias: { '#core-glue': core.glue, '#formats-glue': formats.glue },
     plugins: [smallerRuntime],
     write: false,
   });
   // Most of it is other people's code that was made small once already; this takes another twelfth away.
   const { code } = await minify(outputFiles[0].text, { ecma: 2022, compress: { passes: 3 } });
   writeFileSync(join(dist, 'worker.js'), code);
-  copyFileSync(wasm, join(dist, 'halftone.wasm'));
+  copyFileSync(core.wasm, join(dist, 'halftone.wasm'));
+  copyFileSync(formats.wasm, join(dist, 'halftone-formats.wasm'));
 }
 
 // The command line is the client and its commands in one file; it finds the worker and the core beside itself.

@@ -164,7 +164,7 @@ export const smallerRuntime = {
       const text = readFileSync(path, 'utf8').replaceAll('=N(()=>{', '=/*@__PURE__*/N(()=>{');
       return { contents: editedBy(kEdits, text, "onnxruntime-web's script"), loader: 'js' };
     });
-    build.onLoad({ filter: /halftone-core\.mjs$/ }, ({ path }) => {
+    build.onLoad({ filter: /halftone-(core|formats)\.mjs$/ }, ({ path }) => {
       const text = editedBy(kGlueEdits, readFileSync(path, 'utf8'), "The core's glue");
       return { contents: text.replaceAll(kUnsaid, 'undefined'), loader: 'js' };
     });

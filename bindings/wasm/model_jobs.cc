@@ -51,14 +51,18 @@ val changes_to_js(const std::vector<Change>& changes) {
   return list;
 }
 
-Result<WrittenModel> write_quantized(const std::shared_ptr<const Model>& model,
-                                     const std::string& external_location) {
+}  // namespace
+
+Result<WrittenModel> write_for_export(const std::shared_ptr<const Model>& model,
+                                      const std::string& external_location) {
   const WeightPlacement placement =
       external_location.empty() ? WeightPlacement::kInside : WeightPlacement::kExternalFile;
   return write_model(model, {.placement = placement, .external_location = external_location});
 }
 
-}  // namespace
+std::shared_ptr<Job> export_job(WrittenModel written) {
+  return std::make_shared<ExportJob>(std::move(written));
+}
 
 val create_export(const std::shared_ptr<ModelHandle>& model, const std::string& plan_json,
                   const std::string& encodings_json, const val& provenance,
@@ -77,7 +81,7 @@ val create_export(const std::shared_ptr<ModelHandle>& model, const std::string& 
         insert_qdq(model->model(), planned.value().plan, planned.value().encodings, origin);
     if (!quantized.ok()) return failure(quantized.error());
     const Model& made = *quantized.value().model;
-    Result<WrittenModel> written = write_quantized(quantized.value().model, external_location);
+    Result<WrittenModel> written = write_for_export(quantized.value().model, external_location);
     if (!written.ok()) return failure(written.error());
     changes.insert(changes.end(), quantized.value().changes.begin(), quantized.value().changes.end());
     val answer = val::object();
@@ -93,8 +97,7 @@ val create_export(const std::shared_ptr<ModelHandle>& model, const std::string& 
     answer.set("sites", site_counts_to_js(planned.value().plan));
     answer.set("changes", changes_to_js(changes));
     answer.set("warnings", warnings_to_js(made.warnings()));
-    std::shared_ptr<Job> job = std::make_shared<ExportJob>(std::move(written).value());
-    answer.set("job", val(job));
+    answer.set("job", export_job(std::move(written).value()));
     return success(answer);
   });
 }

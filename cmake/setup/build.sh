@@ -44,19 +44,19 @@ package_sources=(package.json package-lock.json tsconfig.json tsconfig.types.jso
 build_wasm_core() {
   local key
   key="$(source_key "${wasm_sources[@]}")"
-  if up_to_date wasm-core "$key" build/wasm/bindings/wasm/halftone-core.{mjs,wasm}; then return 0; fi
+  if up_to_date wasm-core "$key" build/wasm/bindings/wasm/halftone-{core,formats}.{mjs,wasm}; then return 0; fi
   if [ -f "$project/build/wasm/CMakeCache.txt" ]; then
     configure wasm
   else
     configure wasm -DHALFTONE_BUILD_TESTS=OFF -DHALFTONE_BUILD_BENCHMARKS=OFF
   fi
-  compile wasm halftone_core_wasm
+  compile wasm halftone_core_wasm halftone_formats_wasm
   stamp_done wasm-core "$key"
 }
 
 build_package() {
   local key
-  key="$(source_key "${package_sources[@]}" build/wasm/bindings/wasm/halftone-core.mjs build/wasm/bindings/wasm/halftone-core.wasm)"
+  key="$(source_key "${package_sources[@]}" build/wasm/bindings/wasm/halftone-{core,formats}.{mjs,wasm})"
   if up_to_date package "$key" bindings/js/dist/cli.js; then return 0; fi
   say "building the package and the page"
   (cd "$project" && npm run --silent build >&2) || fail "building the package failed"

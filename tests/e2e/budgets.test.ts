@@ -21,6 +21,7 @@ test('what was built is within its budget', () => {
   expect(limited.map((line) => line.what)).toEqual([
     'all page code, brotli',
     'core, brotli',
+    'number formats, when asked for, brotli',
     'first screen, gzip',
     'first screen, requests',
   ]);

@@ -31,7 +31,14 @@ function node(args: string[]): { status: number | null; stdout: string; stderr: 
 }
 
 beforeAll(() => {
-  for (const file of ['index.js', 'worker.js', 'halftone.wasm', 'cli.js', 'types/index.d.ts']) {
+  for (const file of [
+    'index.js',
+    'worker.js',
+    'halftone.wasm',
+    'halftone-formats.wasm',
+    'cli.js',
+    'types/index.d.ts',
+  ]) {
     expect(
       existsSync(join(root, 'bindings', 'js', 'dist', file)),
       `${file} is missing: run npm run build first`,

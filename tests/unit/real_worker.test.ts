@@ -7,12 +7,7 @@ import { ERROR_CODES, HalftoneError } from '../../bindings/js/src/index.js';
 import { startWorker } from '../../bindings/js/src/platform/start_worker.js';
 import { PROTOCOL } from '../../bindings/js/src/shared/protocol.js';
 import type { Progress } from '../../bindings/js/src/types.js';
-import {
-  CORE_FUNCTIONS,
-  JOB_METHODS,
-  MIXED_METHODS,
-  MODEL_METHODS,
-} from '../../bindings/js/src/worker/core.js';
+import { MODULE_NAMES } from '../../bindings/js/src/worker/core.js';
 import { graphPath } from './golden_models.js';
 
 const dist = new URL('../../bindings/js/dist/', import.meta.url);
@@ -203,23 +198,25 @@ describe('mirrors', () => {
     expect((await greet()).errorCodes).toEqual([...ERROR_CODES]);
   });
 
-  it('the declared names are exactly the bound ones', async () => {
-    const glue = new URL('../../build/wasm/bindings/wasm/halftone-core.mjs', import.meta.url);
-    expect(existsSync(glue), `${fileURLToPath(glue)} is missing: build the core first`).toBe(true);
-    const { default: createCore } = await import(glue.href);
-    const module = await createCore({ wasmBinary: readFileSync(new URL('halftone-core.wasm', glue)) });
-    const own = (object: object) =>
-      Object.getOwnPropertyNames(object).filter(
-        (name) => !['constructor', 'argCount', 'length', 'name', 'prototype'].includes(name),
+  it.each(['core', 'formats'] as const)(
+    'the declared names of module %s are exactly the bound ones',
+    async (name) => {
+      const glue = new URL(`../../build/wasm/bindings/wasm/halftone-${name}.mjs`, import.meta.url);
+      expect(existsSync(glue), `${fileURLToPath(glue)} is missing: build the core first`).toBe(true);
+      const { default: createCore } = await import(glue.href);
+      const module = await createCore({ wasmBinary: readFileSync(new URL(`halftone-${name}.wasm`, glue)) });
+      const own = (object: object) =>
+        Object.getOwnPropertyNames(object).filter(
+          (member) => !['constructor', 'argCount', 'length', 'name', 'prototype'].includes(member),
+        );
+      const { functions, classes } = MODULE_NAMES[name];
+      // What embind makes knows its number of arguments; classes are functions, too.
+      const bound = Object.keys(module).filter(
+        (member) => Object.hasOwn(Object(module[member]), 'argCount') && !Object.hasOwn(classes, member),
       );
-    // What embind makes knows its number of arguments; classes are functions, too.
-    const classes = ['Model', 'Job', 'MixedSearch'];
-    const bound = Object.keys(module).filter(
-      (name) => Object.hasOwn(Object(module[name]), 'argCount') && !classes.includes(name),
-    );
-    expect(bound.sort()).toEqual([...CORE_FUNCTIONS].sort());
-    expect(own(module.Model.prototype).sort()).toEqual([...MODEL_METHODS].sort());
-    expect(own(module.Job.prototype).sort()).toEqual([...JOB_METHODS].sort());
-    expect(own(module.MixedSearch.prototype).sort()).toEqual([...MIXED_METHODS].sort());
-  });
+      expect(bound.sort()).toEqual([...functions].sort());
+      for (const [member, methods] of Object.entries(classes))
+        expect(own(module[member].prototype).sort()).toEqual([...methods].sort());
+    },
+  );
 });

@@ -1,5 +1,5 @@
 // Number formats: what there is, tensors encoded and decoded, and what formats do to values.
-import type { ByteSource, Cancellable, ErrorCode, Model } from './types.js';
+import type { ByteSource, Cancellable, ErrorCode, Model, Warning } from './types.js';
 
 export type FormatFamily = 'onnx-light profile' | 'ONNX type' | 'block layout';
 
@@ -159,4 +159,82 @@ export interface TensorComparison {
 export interface CompareFormatsOptions extends Cancellable {
   /** What a weight may take, overhead included, to win. */
   bitsPerWeight?: number;
+}
+
+export interface StandardOptions extends Cancellable {
+  /**
+   * DequantizeLinear's scales are float32, an encoded value's float64. Without this only weights whose values all stay the
+   * same, bit for bit, are converted. Default: false.
+   */
+  roundScales?: boolean;
+  /** com.microsoft.MatMulNBits and MatMulBnb4. Default: true. */
+  contribOperators?: boolean;
+  /** Name of a second file for weights that stay float; without it there is one file. */
+  externalData?: string;
+}
+
+export interface EncodeWeightsOptions extends Cancellable {
+  /** A profile of onnx-light. */
+  format: string;
+  /** Default: the format's; of int8_per_channel, what a channel holds. */
+  block?: number;
+  /** Names of weights. Default: all. */
+  tensors?: readonly string[];
+  /** Weights with fewer values stay as they are. Default: 1024. */
+  least?: number;
+  /** One table for all blocks, for formats with a learned one. */
+  codebook?: readonly number[];
+  /** Matrices that MatMul alone reads are stored transposed, so that blocks lie along the axis that is summed over. */
+  transpose?: boolean;
+  /** Writes standard ONNX, or onnxruntime's operators, where there is an equivalent. */
+  standard?: boolean | Pick<StandardOptions, 'roundScales' | 'contribOperators'>;
+  /** As StandardOptions. */
+  externalData?: string;
+}
+
+export interface EncodedWeight {
+  tensor: string;
+  /** Name of the encoded initializer. */
+  encoded: string;
+  type: string;
+  dims: number[];
+  floatBytes: number;
+  payloadBytes: number;
+  /** With descriptor and names. */
+  messageBytes: number;
+}
+
+export interface StandardWeight {
+  tensor: string;
+  encoded: string;
+  form: 'DequantizeLinear' | 'MatMulNBits' | 'MatMulBnb4';
+  /** Of the stored codes. */
+  type: string;
+  /** null: one scale. */
+  axis: number | null;
+  /** 0: not blocked. */
+  block: number;
+  /** Codes, scales and zero points. */
+  bytes: number;
+  /** The largest relative change of a scale; 0: exact. */
+  rounding: number;
+}
+
+export interface WeightsReport {
+  /** Of all files together, before and after. */
+  bytesBefore: number;
+  bytes: number;
+  encoded: EncodedWeight[];
+  standard: StandardWeight[];
+  /** Encoded before, plain now. */
+  decoded: { tensor: string; encoded: string; type: string; floatBytes: number }[];
+  /** What stayed as it is, and why. */
+  left: { tensor: string; reason: string }[];
+  warnings: Warning[];
+}
+
+export interface ConvertedModel {
+  model: Blob;
+  externalData?: Blob;
+  report: WeightsReport;
 }

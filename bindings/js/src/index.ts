@@ -8,6 +8,7 @@ export type { ImageOptions, InputInfo, NamedSource, RandomOptions } from './samp
 export { isSampleName, openPaths, randomSamples, readSamples } from './samples/index.js';
 export { npyHeader } from './samples/npy.js';
 export { ERROR_CODES, HalftoneError } from './shared/errors.js';
+export { comparisonCsv, usualFormats } from './shared/format_choices.js';
 export { beyond, inDecibels, metricTitle } from './shared/metric_text.js';
 export { withFront } from './shared/pareto_front.js';
 export { csvFile, jsonFile, sensitivityCsv } from './shared/result_files.js';

@@ -1,5 +1,5 @@
 // The public vocabulary of the package. Shapes of JSON files are those of the files themselves (see README, "Files").
-import type { WeightInfo } from './format_types.js';
+import type { ConvertedModel, EncodeWeightsOptions, StandardOptions, WeightInfo } from './format_types.js';
 import type { SensitivityOptions, SensitivityResults, SensitivityRun } from './sensitivity_types.js';
 
 export type * from './format_types.js';
@@ -500,6 +500,12 @@ export interface Model {
   ): Promise<TensorStatistics>;
   /** The float32 weights with at least `least` values (default 1), in graph order: what formats are compared on. */
   weights(least?: number): Promise<WeightInfo[]>;
+  /** The model with its weights as encoded initializers, which ai.rt::Dequantize reads. */
+  encodeWeights(options: EncodeWeightsOptions): Promise<ConvertedModel>;
+  /** Encoded initializers as plain weights again. */
+  decodeWeights(options?: { externalData?: string } & Cancellable): Promise<ConvertedModel>;
+  /** Encoded initializers in standard ONNX, or onnxruntime's operators, where there is an equivalent; the report says where not. */
+  toStandard(options?: StandardOptions): Promise<ConvertedModel>;
   /** Frees the memory in the worker. Later calls fail with `invalid_state`. */
   close(): Promise<void>;
 }

@@ -175,6 +175,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const TYPES = [
   'bindings/js/src/types',
   'bindings/js/src/sensitivity_types',
+  'bindings/js/src/format_types',
   'bindings/js/src/client/engine_types',
 ];
 
@@ -185,7 +186,7 @@ export function judgeImport(use: Use): Verdict {
     return inPackage ? judgePackageImport(use.file, path) : judgePageImport(use, path);
   }
   if (/^onnxruntime-/.test(use.target)) return judgeRuntime(use);
-  if (use.target === '#core-glue' && use.file !== 'bindings/js/src/worker/load_core.ts') {
+  if (/^#(core|formats)-glue$/.test(use.target) && use.file !== 'bindings/js/src/worker/load_core.ts') {
     return 'Only the worker loads the core.';
   }
   return null;

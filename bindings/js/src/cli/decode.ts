@@ -1,17 +1,33 @@
-// halftone decode: an encoded value back to an array.
+// halftone decode: an encoded value back to an array, or a model's encoded weights to plain or standard ones.
+import { extname } from 'node:path';
 
 import { npyHeader } from '../samples/npy.js';
 import { HalftoneError } from '../shared/errors.js';
 import { jsonFile } from '../shared/result_files.js';
+import { UsageError } from './errors.js';
 import type { EngineChoice, OutputOptions } from './options.js';
 import { checkOutput, writeGrowing } from './output_files.js';
 import { modelStem } from './quantize.js';
 import { printable, sizeText } from './terminal.js';
+import { writeConverted } from './weights.js';
 import { type Context, withWork } from './work.js';
 
-export type DecodeCommand = OutputOptions & EngineChoice & { type?: 'float32' | 'double' | 'float16' };
+export type DecodeCommand = OutputOptions &
+  EngineChoice & {
+    type?: 'float32' | 'double' | 'float16';
+    standard?: boolean;
+    roundScales?: boolean;
+  };
+
+/** A value alone is a .pb file; everything else is taken for a model. */
+function isValue(path: string): boolean {
+  return extname(path).toLowerCase() === '.pb';
+}
 
 export async function decode(path: string, options: DecodeCommand, context: Context): Promise<void> {
+  if (!isValue(path)) return decodeModel(path, options, context);
+  if (options.standard === true || options.roundScales === true)
+    throw new UsageError('--standard and --round-scales are for models.', 'Leave them out.');
   const output = options.output ?? `${modelStem(path)}.npy`;
   checkOutput(output, [path], options.force === true);
   await withWork(context, options, async (work) => {
@@ -39,6 +55,22 @@ export async function decode(path: string, options: DecodeCommand, context: Cont
         .map((line) => printable(line))
         .join('\n')}\n`,
     );
+  });
+}
+
+async function decodeModel(path: string, options: DecodeCommand, context: Context): Promise<void> {
+  if (options.type !== undefined)
+    throw new UsageError('--type is for a .pb value: weights get the type that they had.', 'Leave it out.');
+  const kind = options.standard === true ? 'standard' : 'float';
+  const output = options.output ?? `${modelStem(path)}.${kind}.onnx`;
+  checkOutput(output, [path], options.force === true);
+  await withWork(context, options, async (work) => {
+    const model = await work.openModel(path);
+    await writeConverted({ output, input: path, model }, options, work, (externalData) => {
+      const call = { ...work.call, ...externalData };
+      if (options.standard !== true) return model.decodeWeights(call);
+      return model.toStandard({ ...call, roundScales: options.roundScales === true });
+    });
   });
 }
 

@@ -8,6 +8,7 @@ import type { EngineChoice, OutputOptions } from './options.js';
 import { checkOutput, writeGrowing } from './output_files.js';
 import { modelStem } from './quantize.js';
 import { printable, sizeText } from './terminal.js';
+import { chosenWeights, writeConverted } from './weights.js';
 import { type Context, type Work, withWork } from './work.js';
 
 export type EncodeCommand = OutputOptions &
@@ -18,6 +19,8 @@ export type EncodeCommand = OutputOptions &
     name?: string;
     scales?: number[];
     zeroPoints?: number[];
+    standard?: boolean;
+    roundScales?: boolean;
   };
 
 export function isArray(path: string): boolean {
@@ -25,10 +28,11 @@ export function isArray(path: string): boolean {
 }
 
 export async function encode(path: string, options: EncodeCommand, context: Context): Promise<void> {
-  if (!isArray(path))
-    throw new UsageError(`${path} is no .npy array.`, 'Give an array, as numpy.save writes it.');
+  if (!isArray(path)) return encodeModel(path, options, context);
   if (options.tensors.length > 0)
     throw new UsageError('--tensors chooses weights of a model, and an array has none.', 'Leave it out.');
+  if (options.standard === true || options.roundScales === true)
+    throw new UsageError('--standard and --round-scales are for models.', 'Leave them out.');
   const output = options.output ?? `${modelStem(path)}.${options.format}.pb`;
   checkOutput(output, [path], options.force === true);
   await withWork(context, options, async (work) => {
@@ -45,6 +49,35 @@ export async function encode(path: string, options: EncodeCommand, context: Cont
     );
     work.json(jsonFile({ ...factsOf(encoded), output }));
     work.say(encodedText(encoded, output));
+  });
+}
+
+async function encodeModel(path: string, options: EncodeCommand, context: Context): Promise<void> {
+  if (options.name !== undefined || options.scales !== undefined || options.zeroPoints !== undefined) {
+    throw new UsageError(
+      '--name, --scales and --zero-points are for a .npy array.',
+      'Leave them out: a weight keeps its name, and scales are computed.',
+    );
+  }
+  const output = options.output ?? `${modelStem(path)}.${options.format}.onnx`;
+  checkOutput(output, [path], options.force === true);
+  await withWork(context, options, async (work) => {
+    const model = await work.openModel(path);
+    const chosen = options.tensors.length > 0 ? await chosenWeights(model, options.tensors) : undefined;
+    await writeConverted({ output, input: path, model }, options, work, (externalData) =>
+      model.encodeWeights({
+        format: options.format,
+        ...work.call,
+        ...externalData,
+        ...(options.block !== undefined && { block: options.block }),
+        // Who names a weight means it, however small it is.
+        ...(chosen !== undefined && { tensors: chosen, least: 1 }),
+        ...(options.standard === true && {
+          transpose: true,
+          standard: { roundScales: options.roundScales === true },
+        }),
+      }),
+    );
   });
 }
 

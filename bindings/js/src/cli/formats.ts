@@ -1,6 +1,7 @@
 // halftone formats: which number formats there are, and what they do to an array or to a model's weights.
 import { HalftoneError } from '../shared/errors.js';
-import { csvFile, jsonFile } from '../shared/result_files.js';
+import { comparisonCsv, usualFormats } from '../shared/format_choices.js';
+import { jsonFile } from '../shared/result_files.js';
 import type {
   FormatFailure,
   FormatFigures,
@@ -15,6 +16,7 @@ import { UsageError } from './errors.js';
 import type { EngineChoice, OutputOptions } from './options.js';
 import { checkOutput, writeOutput } from './output_files.js';
 import { decibels, printable, table } from './terminal.js';
+import { chosenWeights } from './weights.js';
 import { type Context, type Work, withWork } from './work.js';
 
 export type FormatsCommand = OutputOptions &
@@ -30,25 +32,6 @@ export type FormatsCommand = OutputOptions &
 const LEAST_VALUES = 1024;
 /** Of a model, what a weight may take to win, if nothing is said. */
 const USUAL_BITS = 4.5;
-/** Profiles whose codes differ; the others are the same under other names. */
-const PROFILES = new Set([
-  'int8',
-  'int4',
-  'gptq',
-  'q2_k',
-  'q3_k',
-  'q5_k',
-  'q6_k',
-  'nf4',
-  'iq4_nl',
-  'binary',
-  'ternary',
-  'log',
-  'fp6_llm',
-  'fp8_e4m3',
-  'mxfp4',
-]);
-
 export async function formats(
   path: string | undefined,
   options: FormatsCommand,
@@ -124,14 +107,6 @@ async function compare(
   if (!isArray(path)) work.say(winnersText(compared, bits ?? USUAL_BITS));
 }
 
-function usualFormats(known: readonly StorageFormat[]): string[] {
-  return known
-    .filter(({ family, name, needs, bits }) =>
-      family === 'onnx-light profile' ? PROFILES.has(name) : needs === '' && bits < 16,
-    )
-    .map(({ name }) => name);
-}
-
 function arrayOf(path: string, { tensors }: FormatsCommand): TensorSource[] {
   if (tensors.length > 0)
     throw new UsageError('--tensors chooses weights of a model, and an array has none.', 'Leave it out.');
@@ -139,35 +114,16 @@ function arrayOf(path: string, { tensors }: FormatsCommand): TensorSource[] {
 }
 
 async function weightsOf(model: Model, { tensors }: FormatsCommand): Promise<WeightRef[]> {
-  const weights = await model.weights(tensors.length > 0 ? 1 : LEAST_VALUES);
-  if (tensors.length === 0) {
-    if (weights.length === 0) {
-      throw new HalftoneError(
-        'invalid_policy',
-        `The model has no float32 weight of ${LEAST_VALUES} values or more.`,
-        {
-          where: model.name,
-          next: 'Choose smaller ones with --tensors.',
-        },
-      );
-    }
-    return weights.map(({ tensor }) => ({ model, tensor }));
+  if (tensors.length > 0) return (await chosenWeights(model, tensors)).map((tensor) => ({ model, tensor }));
+  const weights = await model.weights(LEAST_VALUES);
+  if (weights.length === 0) {
+    throw new HalftoneError(
+      'invalid_policy',
+      `The model has no float32 weight of ${LEAST_VALUES} values or more.`,
+      { where: model.name, next: 'Choose smaller ones with --tensors.' },
+    );
   }
-  const chosen = new Set<string>();
-  for (const match of await model.previewPatterns(tensors)) {
-    const found = match.tensors.filter((name) => weights.some(({ tensor }) => tensor === name));
-    if (found.length === 0) {
-      throw new HalftoneError('invalid_policy', `No float32 weight is called ${match.pattern}.`, {
-        where: match.pattern,
-        next:
-          match.near_misses.length > 0
-            ? `Did you mean ${match.near_misses.join(', ')}?`
-            : 'Take a name from halftone plan.',
-      });
-    }
-    for (const name of found) chosen.add(name);
-  }
-  return [...chosen].map((tensor) => ({ model, tensor }));
+  return weights.map(({ tensor }) => ({ model, tensor }));
 }
 
 const number = (value: number) => (value === 0 ? '0' : value.toPrecision(4));
@@ -233,20 +189,4 @@ function winnersText(compared: readonly TensorComparison[], bits: number): strin
     ],
     rows,
   )}`;
-}
-
-export function comparisonCsv(compared: readonly TensorComparison[]): string {
-  const columns =
-    'tensor,values,format,block,bytes,bits_per_weight,max_error,rms_error,sqnr_db,wins,error'.split(',');
-  const rows = compared.flatMap(({ tensor, count, formats: all, winner }) =>
-    all.map((row) => {
-      const { format, block } = row;
-      if ('error' in row)
-        return [tensor, count, format, block, null, null, null, null, null, null, row.error.message];
-      const wins = winner?.format === format && winner.block === block ? 1 : 0;
-      const { bytes, bitsPerWeight, maxError, rmsError, sqnr } = row;
-      return [tensor, count, format, block, bytes, bitsPerWeight, maxError, rmsError, sqnr, wins, ''];
-    }),
-  );
-  return csvFile(columns, rows);
 }

@@ -180,6 +180,11 @@ function addFormatCommands(program: Command, context: Context): void {
     .option('--name <text>', 'of an array: name of the encoded value; default: of the file')
     .option('--scales <s,…>', 'of an array: one, or one for each block; computed otherwise', numbers)
     .option('--zero-points <z,…>', 'of an array: one, or one for each block', numbers)
+    .option(
+      '--standard',
+      'of a model: standard ONNX and onnxruntime’s operators where there is an equivalent',
+    )
+    .option('--round-scales', 'with --standard: also where scales have to be rounded to float32')
     .action((source, options) => encode(source, options, context));
   const decoding = addOutputOptions(
     add(program, 'decode <source>', 'an encoded value (.pb) as .npy, or a model with plain weights again'),
@@ -187,6 +192,8 @@ function addFormatCommands(program: Command, context: Context): void {
   );
   addEngineOptions(decoding)
     .addOption(choice('--type <name>', 'of the array', ['float32', 'double', 'float16'], []))
+    .option('--standard', 'of a model: to standard ONNX and onnxruntime’s operators, not to plain weights')
+    .option('--round-scales', 'with --standard: also where scales have to be rounded to float32')
     .action((source, options) => decode(source, options, context));
   const comparing = addOutputOptions(
     add(program, 'formats [source]', 'all number formats; with a .npy array or a model, what they do to it'),

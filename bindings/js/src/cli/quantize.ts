@@ -16,7 +16,7 @@ import { decibels, printable, sizeText } from './terminal.js';
 import { type Context, checkSampleChoice, type Work, withWork } from './work.js';
 
 /** Protobuf can't hold more in one file; some room for what quantizing adds. */
-const ONE_FILE_BYTES = 2 ** 31 - 2 ** 24;
+export const ONE_FILE_BYTES = 2 ** 31 - 2 ** 24;
 
 export type QuantizeCommand = OutputOptions &
   EngineChoice &

@@ -30,7 +30,8 @@ import {
   formatChoices,
   formats,
 } from './formats.js';
-import { openModel } from './open.js';
+import type { ModelHandle } from './model.js';
+import { openAgain, openModel } from './open.js';
 import { Pool } from './pool.js';
 import { compareResults, mergeResults, readResults } from './results_files.js';
 
@@ -54,11 +55,16 @@ export class HalftoneEngine implements Engine {
   private files: Promise<{ script: WorkerScript; core: WebAssembly.Module }> | null = null;
   private script: WorkerScript = { text: '' };
   private runtime: Promise<WireSource> | null = null;
+  private ofFormats: HalftoneEngine | null = null;
   private closed = false;
   /** Rises each time the worker with the models was lost: handles from before are void. */
   generation = 0;
 
-  constructor(private readonly options: EngineOptions) {
+  constructor(
+    private readonly options: EngineOptions,
+    /** What its workers' instances are made from. */
+    private readonly module: 'core' | 'formats' = 'core',
+  ) {
     this.runner = options.runner ?? 'web';
     this.core = new Connection(() => startWorker(this.script), {
       cancelGraceMs: CORE_GRACE_MS,
@@ -79,8 +85,20 @@ export class HalftoneEngine implements Engine {
     });
   }
 
+  /** With the module of number formats in its worker, which is started when it is first used. */
+  formatsEngine(): HalftoneEngine {
+    if (this.module === 'formats') return this;
+    this.ofFormats ??= new HalftoneEngine({ ...this.options, workers: 1 }, 'formats');
+    return this.ofFormats;
+  }
+
   open(source: ByteSource, options: OpenOptions = {}): Promise<Model> {
     return openModel(this, source, options);
+  }
+
+  /** The files of a model that another engine has open. */
+  openAgain(model: ModelHandle, options: Cancellable): Promise<ModelHandle> {
+    return openAgain(this, model, options);
   }
 
   /** The worker that holds models, started when it isn't running. */
@@ -114,19 +132,19 @@ export class HalftoneEngine implements Engine {
   }
 
   async formats(block = 0): Promise<StorageFormat[]> {
-    return formats(await this.models(), block);
+    return formats(await this.formatsModels(), block);
   }
 
   async encodeTensor(source: TensorSource, options: EncodeOptions): Promise<EncodedTensor> {
-    return encodeTensor(await this.models(), source, options);
+    return encodeTensor(await this.formatsModels(), source, options);
   }
 
   async decodeTensor(source: ByteSource, options: DecodeOptions = {}): Promise<DecodedTensor> {
-    return decodeTensor(await this.models(), source, options);
+    return decodeTensor(await this.formatsModels(), source, options);
   }
 
   async decodeParts(encoded: EncodedTensor, options: Cancellable = {}): Promise<Float32Array<ArrayBuffer>> {
-    return decodeParts(await this.models(), encoded, options);
+    return decodeParts(await this.formatsModels(), encoded, options);
   }
 
   async compareFormats(
@@ -135,21 +153,29 @@ export class HalftoneEngine implements Engine {
     blocks: readonly number[] = [],
     options: CompareFormatsOptions = {},
   ): Promise<TensorComparison[]> {
-    const core = await this.models();
+    const core = await this.formatsModels();
     return compareFormats(core, tensors, formatChoices(await formats(core), names, blocks), options);
   }
 
+  private formatsModels(): Promise<Connection> {
+    if (this.closed) return this.models();
+    return this.formatsEngine().models();
+  }
+
   async memory(): Promise<number> {
-    return (await this.models()).call('memory', null);
+    const own = this.core.connected ? await this.core.call('memory', null) : 0;
+    return own + ((await this.ofFormats?.memory()) ?? 0);
   }
 
   async liveObjects(): Promise<number> {
     const core = this.core.connected ? await this.core.call('live', null) : 0;
-    return core + (await this.pool.liveObjects());
+    const formats = (await this.ofFormats?.liveObjects()) ?? 0;
+    return core + formats + (await this.pool.liveObjects());
   }
 
   async close(): Promise<void> {
     this.closed = true;
+    await this.ofFormats?.close();
     this.pool.close();
     this.core.terminate(cancelled());
   }
@@ -177,6 +203,7 @@ export class HalftoneEngine implements Engine {
     return this.core.call('hello', {
       protocol: PROTOCOL,
       core,
+      module: this.module,
       runtime: null,
       runner: this.runner,
       testHooks: this.options.testHooks === true,
@@ -196,9 +223,10 @@ export class HalftoneEngine implements Engine {
   }
 
   private loadFiles(): Promise<{ script: WorkerScript; core: WebAssembly.Module }> {
-    const { worker, core } = this.options.assets ?? {};
-    this.files ??= Promise.all([loadWorkerScript(worker), loadCore(core)]).then(
-      ([script, module]) => ({ script, core: module }),
+    const { worker, ...modules } = this.options.assets ?? {};
+    const { module } = this;
+    this.files ??= Promise.all([loadWorkerScript(worker), loadCore(modules[module], module)]).then(
+      ([script, core]) => ({ script, core }),
       (error) => {
         this.files = null;
         throw error;

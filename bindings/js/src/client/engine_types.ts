@@ -21,6 +21,8 @@ export interface EngineAssets {
   worker: { text: string } | URL | string;
   /** The core's WebAssembly: compiled, as bytes, or an address. */
   core: WebAssembly.Module | Uint8Array | URL | string;
+  /** The module of number formats, the same ways. Not loaded before it is used. */
+  formats: WebAssembly.Module | Uint8Array | URL | string;
   /** onnxruntime-web's `ort-wasm-simd-threaded.wasm`: bytes or an address. Not loaded before the first run. */
   runtime: Blob | Uint8Array | URL | string;
 }

@@ -164,7 +164,7 @@ async function comparedTensor(tensor: TensorSource | WeightRef, known: Map<Model
     const weights = known.get(model) ?? model.weights(0);
     known.set(model, weights);
     const info = (await weights).find((weight) => weight.tensor === tensor.tensor);
-    const handle = (await model.core()).model;
+    const handle = (await (await model.inFormats()).core()).model;
     return { name: tensor.tensor, dims: info?.dims ?? [], wire: { model: handle, tensor: tensor.tensor } };
   }
   const { name, array } = await arrayOf(tensor);

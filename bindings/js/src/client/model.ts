@@ -4,6 +4,8 @@ import type { FileFacts, StoredFile, WireSource } from '../shared/protocol.js';
 import type {
   CalibrateOptions,
   Cancellable,
+  ConvertedModel,
+  EncodeWeightsOptions,
   Encoding,
   Encodings,
   Flip,
@@ -28,11 +30,13 @@ import type {
   SensitivityOptions,
   SensitivityResults,
   SensitivityRun,
+  StandardOptions,
   TensorStatistics,
   WeightInfo,
 } from '../types.js';
 import { calibrate } from './calibrate.js';
 import type { Connection } from './connection.js';
+import { decodeWeights, encodeWeights, toStandard } from './encoded_weights.js';
 import type { HalftoneEngine } from './engine.js';
 import { cost, flip } from './flip.js';
 import { JobLock } from './job_lock.js';
@@ -54,6 +58,7 @@ export class ModelHandle implements Model {
   private summary: Promise<ModelSummary> | null = null;
   private closed = false;
   private reopening: Promise<OpenedModel> | null = null;
+  private twin: Promise<ModelHandle> | null = null;
 
   constructor(
     readonly engine: HalftoneEngine,
@@ -87,6 +92,19 @@ export class ModelHandle implements Model {
       this.opened = await this.reopening;
     }
     return { core, model: this.opened.handle };
+  }
+
+  /** The same model in the worker of number formats. */
+  inFormats(options: Cancellable = {}): Promise<ModelHandle> {
+    const engine = this.engine.formatsEngine();
+    if (engine === this.engine) return Promise.resolve(this);
+    this.twin ??= this.core(options)
+      .then(() => engine.openAgain(this, options))
+      .catch((error) => {
+        this.twin = null;
+        throw error;
+      });
+    return this.twin;
   }
 
   async facts(options: Cancellable = {}): Promise<FileFacts> {
@@ -240,14 +258,28 @@ export class ModelHandle implements Model {
   }
 
   async weights(least = 1): Promise<WeightInfo[]> {
-    const { core, model } = await this.core();
+    const { core, model } = await (await this.inFormats()).core();
     return core.call('weights', { model, least });
+  }
+
+  encodeWeights(options: EncodeWeightsOptions): Promise<ConvertedModel> {
+    return encodeWeights(this, options);
+  }
+
+  decodeWeights(options: { externalData?: string } & Cancellable = {}): Promise<ConvertedModel> {
+    return decodeWeights(this, options);
+  }
+
+  toStandard(options: StandardOptions = {}): Promise<ConvertedModel> {
+    return toStandard(this, options);
   }
 
   async close(): Promise<void> {
     if (this.closed) return;
     const current = this.opened;
     this.closed = true;
+    // What failed there was told to who asked.
+    await (await this.twin?.catch(() => null))?.close();
     if (current.generation !== this.engine.generation) return;
     const core = await this.engine.models();
     await core.call('close', { model: current.handle });

@@ -31,6 +31,18 @@ export async function openModel(
   return new ModelHandle(engine, options.name ?? nameOf(source), main, opened, reopen);
 }
 
+/** The same files in another engine's worker. */
+export async function openAgain(
+  engine: HalftoneEngine,
+  model: ModelHandle,
+  options: Cancellable,
+): Promise<ModelHandle> {
+  const [main, ...others] = model.files;
+  const external = new Map(others.map(({ path, source }) => [path, source]));
+  const reopen: Reopen = (call) => load(engine, main!.source, external, null, call);
+  return new ModelHandle(engine, model.name, main!.source, await reopen(options), reopen);
+}
+
 async function load(
   engine: HalftoneEngine,
   main: WireSource,

@@ -2,10 +2,19 @@
 import { HalftoneError } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
 import type { QuantizeInfo } from '../shared/protocol.js';
-import type { Encodings, Plan, QuantizedModel, QuantizeOptions, QuantizeReport } from '../types.js';
+import type {
+  Cancellable,
+  Encodings,
+  Plan,
+  QuantizedModel,
+  QuantizeOptions,
+  QuantizeReport,
+} from '../types.js';
 import type { Connection } from './connection.js';
 import type { ModelHandle } from './model.js';
 import { provenanceOf } from './provenance.js';
+
+type WrittenJob = Pick<QuantizeInfo, 'job' | 'modelBytes' | 'externalBytes'>;
 
 const PIECE_BYTES = 16 * 2 ** 20;
 
@@ -31,19 +40,23 @@ export async function quantize(
     },
     { signal },
   );
+  const written = await readWritten(core, info, options);
+  return { ...written, report: reportOf(model, info, options.random === true) };
+}
+
+/** The files of a model that a job has written, and the end of the job. */
+export async function readWritten(
+  core: Connection,
+  info: WrittenJob,
+  { signal, onProgress }: Cancellable,
+): Promise<{ model: Blob; externalData?: Blob }> {
   try {
-    const progress = new ProgressReporter(
-      'write',
-      'bytes',
-      info.modelBytes + info.externalBytes,
-      options.onProgress,
-    );
+    const progress = new ProgressReporter('write', 'bytes', info.modelBytes + info.externalBytes, onProgress);
     const read = (part: 0 | 1, bytes: number) => readPart(core, info, part, bytes, signal, progress);
-    const written = await read(0, info.modelBytes);
+    const model = await read(0, info.modelBytes);
     const externalData = info.externalBytes > 0 ? await read(1, info.externalBytes) : undefined;
     progress.finish();
-    const report = reportOf(model, info, options.random === true);
-    return externalData === undefined ? { model: written, report } : { model: written, externalData, report };
+    return externalData === undefined ? { model } : { model, externalData };
   } finally {
     if (core.connected) await core.call('quantize.end', { job: info.job }).catch(() => {});
   }
@@ -51,7 +64,7 @@ export async function quantize(
 
 async function readPart(
   core: Connection,
-  info: QuantizeInfo,
+  info: WrittenJob,
   part: 0 | 1,
   bytes: number,
   signal: AbortSignal | undefined,

@@ -17,18 +17,22 @@ export async function loadWorkerScript(given: EngineAssets['worker'] | undefined
   return { text: await (await fetchAsset(url, "the worker's script")).text() };
 }
 
-export async function loadCore(given: EngineAssets['core'] | undefined): Promise<WebAssembly.Module> {
+export async function loadCore(
+  given: EngineAssets['core'] | undefined,
+  which: 'core' | 'formats' = 'core',
+): Promise<WebAssembly.Module> {
   if (given instanceof WebAssembly.Module) return given;
-  const bytes =
-    given instanceof Uint8Array
-      ? given
-      : await readAsset(given ?? packageFile('halftone.wasm'), 'the core (halftone.wasm)');
+  const [file, what] =
+    which === 'core'
+      ? ['halftone.wasm', 'the core (halftone.wasm)']
+      : ['halftone-formats.wasm', 'the number formats (halftone-formats.wasm)'];
+  const bytes = given instanceof Uint8Array ? given : await readAsset(given ?? packageFile(file!), what!);
   try {
     return await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>);
   } catch (thrown) {
     throw new HalftoneError(
       'internal',
-      `The core (halftone.wasm) can't be compiled: ${(thrown as Error).message}`,
+      `${what![0]!.toUpperCase()}${what!.slice(1)} can't be compiled: ${(thrown as Error).message}`,
       {
         next: 'The browser needs WebAssembly with SIMD and exceptions (Chrome 95, Firefox 100, Safari 16.4 or newer).',
         cause: thrown,

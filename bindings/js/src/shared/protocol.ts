@@ -26,6 +26,7 @@ import type {
   TensorStatistics,
   Warning,
   WeightInfo,
+  WeightsReport,
 } from '../types.js';
 import type { WireError } from './errors.js';
 import type { RunMode } from './session_options.js';
@@ -95,6 +96,8 @@ export interface Operations {
     in: {
       protocol: number;
       core: WebAssembly.Module;
+      /** Which module `core` is; default: the core. */
+      module?: 'core' | 'formats';
       runtime: WireSource | null;
       runner: RunnerName;
       testHooks: boolean;
@@ -216,6 +219,14 @@ export interface Operations {
   };
   'feed.end': { in: { feed: number }; out: { tensorScale: number | null } | null };
   'feed.drop': { in: { feed: number }; out: null };
+  /** A derived model; read and ended as a quantized one. */
+  'weights.start': {
+    in: { model: number; request: WeightsRequest; external: string | null };
+    out: { job: number; modelBytes: number; externalBytes: number } & Omit<
+      WeightsReport,
+      'bytes' | 'bytesBefore'
+    >;
+  };
   /** Values of a format that keeps codes and scales apart. */
   'decode.stored': {
     in: { request: StoredRequest; codes: Blob; scales: Blob; zeroPoints: Blob };
@@ -351,6 +362,19 @@ export interface EncodeRequest {
   forward: number[] | null;
   inverse: number[] | null;
   outliers: number[] | null;
+}
+
+export interface WeightsRequest {
+  kind: 'encode' | 'decode' | 'standard';
+  format: string;
+  block: number;
+  tensors: string[] | null;
+  least: number;
+  codebook: number[] | null;
+  transpose: boolean;
+  standard: boolean;
+  roundScales: boolean;
+  contribOperators: boolean;
 }
 
 export interface EncodeInfo {

@@ -10,12 +10,14 @@ import type {
   FormatChoice,
   MixedInfo,
   MixedRequest,
+  Operations,
   RowScore,
   Shapes,
   SiteSwitch,
   StoredRequest,
   SweepChoice,
   SweepInfo,
+  WeightsRequest,
 } from '../shared/protocol.js';
 import type {
   DecodedInfo,
@@ -184,6 +186,11 @@ export interface Core {
   ): CoreResult<Float32Array<ArrayBuffer>>;
   createTrial(type: string, dims: number[], choices: FormatChoice[]): CoreResult<CoreTrial>;
   createConstantTrial(model: CoreModel, tensor: string, choices: FormatChoice[]): CoreResult<CoreTrial>;
+  createEncodedExport(
+    model: CoreModel,
+    options: WeightsRequest,
+    externalLocation: string,
+  ): CoreResult<{ job: CoreJob } & Omit<Operations['weights.start']['out'], 'job'>>;
   weightsOf(model: CoreModel, least: number): CoreResult<WeightInfo[]>;
   errorCodes(): string[];
   liveObjects(): number;
@@ -194,73 +201,74 @@ export interface Core {
   instructionSet(): string;
 }
 
-/** Every function of the module, for the test that compares them with the binding. */
-export const CORE_FUNCTIONS: readonly (keyof Core)[] = [
-  'createModel',
-  'createSweep',
-  'createExport',
-  'createObservers',
-  'createComparison',
-  'createReport',
-  'createMixed',
-  'shapesForCost',
-  'modelCost',
-  'flipRows',
-  'switchOn',
-  'metricTerms',
-  'metricScore',
-  'jackknife',
-  'mergeResults',
-  'compareResults',
-  'rankResults',
-  'listFormats',
-  'createEncoder',
-  'createDecoder',
-  'decodeStored',
-  'createTrial',
-  'createConstantTrial',
-  'weightsOf',
-  'errorCodes',
-  'liveObjects',
-  'memoryBytes',
-  'version',
-  'commit',
-  'instructionSet',
-];
-export const MODEL_METHODS: readonly Exclude<keyof CoreModel, 'delete'>[] = [
-  'next',
-  'commit',
-  'parse',
-  'beginExternal',
-  'finish',
-  'inspect',
-  'plan',
-  'checkPlan',
-  'shapesToMeasure',
-  'previewPatterns',
-  'scored',
-  'targets',
-  'outputs',
-  'graph',
-  'encodings',
-  'statistics',
-];
-export const JOB_METHODS: readonly Exclude<keyof CoreJob, 'delete'>[] = [
-  'skeleton',
-  'switched',
-  'feed',
-  'read',
-  'result',
-];
+const FACTS = ['errorCodes', 'liveObjects', 'memoryBytes', 'version', 'commit', 'instructionSet'];
+const LOADING = ['next', 'commit', 'parse', 'beginExternal', 'finish'];
 
-export const MIXED_METHODS: readonly Exclude<keyof CoreMixed, 'delete'>[] = ['cost', 'skeleton', 'changes'];
-
-export const TENSOR_JOB_METHODS: readonly Exclude<keyof CoreTensorJob, 'delete'>[] = [
-  'next',
-  'commit',
-  'take',
-  'result',
-];
+/** Every name of each module, for the test that compares them with the binding; `Core` has those of both. */
+export const MODULE_NAMES: Record<
+  'core' | 'formats',
+  { functions: string[]; classes: Record<string, string[]> }
+> = {
+  core: {
+    functions: [
+      'createModel',
+      'createSweep',
+      'createExport',
+      'createObservers',
+      'createComparison',
+      'createReport',
+      'createMixed',
+      'shapesForCost',
+      'modelCost',
+      'flipRows',
+      'switchOn',
+      'metricTerms',
+      'metricScore',
+      'jackknife',
+      'mergeResults',
+      'compareResults',
+      'rankResults',
+      ...FACTS,
+    ],
+    classes: {
+      Model: [
+        ...LOADING,
+        'inspect',
+        'plan',
+        'checkPlan',
+        'shapesToMeasure',
+        'previewPatterns',
+        'scored',
+        'targets',
+        'outputs',
+        'graph',
+        'encodings',
+        'statistics',
+      ],
+      Job: ['skeleton', 'switched', 'feed', 'read', 'result'],
+      MixedSearch: ['cost', 'skeleton', 'changes'],
+    },
+  },
+  formats: {
+    functions: [
+      'createModel',
+      'listFormats',
+      'createEncoder',
+      'createDecoder',
+      'decodeStored',
+      'createTrial',
+      'createConstantTrial',
+      'weightsOf',
+      'createEncodedExport',
+      ...FACTS,
+    ],
+    classes: {
+      Model: LOADING,
+      Job: ['feed', 'read', 'result'],
+      TensorJob: ['next', 'commit', 'take', 'result'],
+    },
+  },
+};
 
 /** The value, or the error as an exception; the only place where one becomes the other. */
 export function unwrap<T>(result: CoreResult<T>): T {

@@ -11,3 +11,15 @@ declare module '#core-glue' {
   }
   export default function createCore(options: GlueOptions): Promise<unknown>;
 }
+declare module '#formats-glue' {
+  interface GlueOptions {
+    instantiateWasm(
+      imports: WebAssembly.Imports,
+      done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+    ): object;
+    print(text: string): void;
+    printErr(text: string): void;
+    onAbort(what: unknown): void;
+  }
+  export default function createCore(options: GlueOptions): Promise<unknown>;
+}

@@ -3,7 +3,7 @@ import { cancelled } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
 import type { ArrayData, Operations } from '../shared/protocol.js';
 import type { FormatFailure, FormatFigures } from '../types.js';
-import { type Core, type CoreModel, type CoreTrial, unwrap } from './core.js';
+import { type Core, type CoreJob, type CoreModel, type CoreTrial, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
 import { openEncodedValue } from './encoded_value_file.js';
 import { macrotask } from './read_into.js';
@@ -16,7 +16,7 @@ const CONSTANT_STEP_BYTES = 2 ** 20;
 const BLOCKS_TOGETHER = 8;
 const STORED_PIECE_VALUES = 2 ** 20;
 
-export function formatHandlers(coreOf: () => Core, models: Table<CoreModel>): Handlers {
+export function formatHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table<CoreJob>): Handlers {
   const feeds = new Table<TensorFeed>('tensor');
   return {
     formats: ({ block }) => unwrap(coreOf().listFormats(block)),
@@ -56,6 +56,12 @@ export function formatHandlers(coreOf: () => Core, models: Table<CoreModel>): Ha
     'feed.drop': ({ feed }) => {
       feeds.take(feed)?.close();
       return null;
+    },
+    'weights.start': ({ model, request, external }) => {
+      const { job, ...info } = unwrap(
+        coreOf().createEncodedExport(models.get(model), request, external ?? ''),
+      );
+      return { ...info, job: jobs.add(job) };
     },
     'decode.stored': (stored, context) => decodeStored(coreOf(), stored, context),
   };

@@ -1,22 +1,20 @@
 // Makes an instance of the core from the module that the client compiled once for all workers.
 import createCore from '#core-glue';
+import createFormats from '#formats-glue';
 import { HalftoneError } from '../shared/errors.js';
-import {
-  CORE_FUNCTIONS,
-  type Core,
-  JOB_METHODS,
-  MIXED_METHODS,
-  MODEL_METHODS,
-  TENSOR_JOB_METHODS,
-} from './core.js';
+import { type Core, MODULE_NAMES } from './core.js';
+
+/** The module of number formats is an instance of its own, with a part of the core's functions and some more. */
+export type CoreModule = 'core' | 'formats';
 
 /** `onAbort` is told when the instance is dead: nothing in it may be called afterwards. */
 export async function loadCore(
   module: WebAssembly.Module,
+  which: CoreModule,
   onAbort: (error: HalftoneError) => void,
 ): Promise<Core> {
   const notes: string[] = [];
-  const core = await createCore({
+  const core = await (which === 'core' ? createCore : createFormats)({
     instantiateWasm: (imports, done) => {
       WebAssembly.instantiate(module, imports).then(
         (instance) => done(instance, module),
@@ -28,19 +26,15 @@ export async function loadCore(
     printErr: (text) => notes.push(text),
     onAbort: (what) => onAbort(dead(String(what), notes)),
   });
-  requireNames(core as Record<string, unknown>);
+  requireNames(core as Record<string, unknown>, which);
   return core as Core;
 }
 
 /** A core of another version than this script would fail later, in the middle of something. */
-function requireNames(core: Record<string, unknown>): void {
-  const missing = [
-    ...CORE_FUNCTIONS.filter((name) => typeof core[name] !== 'function'),
-    ...missingMethods(core.Model, MODEL_METHODS),
-    ...missingMethods(core.Job, JOB_METHODS),
-    ...missingMethods(core.MixedSearch, MIXED_METHODS),
-    ...missingMethods(core.TensorJob, TENSOR_JOB_METHODS),
-  ];
+function requireNames(core: Record<string, unknown>, which: CoreModule): void {
+  const { functions, classes } = MODULE_NAMES[which];
+  const missing = functions.filter((name) => typeof core[name] !== 'function');
+  for (const [name, methods] of Object.entries(classes)) missing.push(...missingMethods(core[name], methods));
   if (missing.length === 0) return;
   throw new HalftoneError(
     'internal',

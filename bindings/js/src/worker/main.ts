@@ -66,7 +66,7 @@ class WorkerHost {
       );
     }
     this.testHooks = greeting.testHooks;
-    this.core ??= await loadCore(greeting.core, (error) => this.die(error));
+    this.core ??= await loadCore(greeting.core, greeting.module ?? 'core', (error) => this.die(error));
     if (greeting.runner === 'node') this.runner ??= nodeRunner();
     else if (greeting.runtime !== null) this.runner ??= webRunner(greeting.runtime);
     return {

@@ -27,7 +27,7 @@ export function modelHandlers(coreOf: () => Core): Handlers {
     ...quantizeHandlers(coreOf, models, jobs),
     ...resultHandlers(coreOf),
     ...mixedHandlers(coreOf, models),
-    ...formatHandlers(coreOf, models),
+    ...formatHandlers(coreOf, models, jobs),
   };
 }
 
