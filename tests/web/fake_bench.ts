@@ -260,6 +260,18 @@ class FakeModel implements Model {
     return [];
   }
 
+  async encodeWeights(): Promise<never> {
+    throw new Error('not in the fake');
+  }
+
+  async decodeWeights(): Promise<never> {
+    throw new Error('not in the fake');
+  }
+
+  async toStandard(): Promise<never> {
+    throw new Error('not in the fake');
+  }
+
   async graph() {
     const { layers } = this.options;
     return fakeGraph(layers);
@@ -433,6 +445,11 @@ export function fakeBench(options: FakeOptions = {}): FakeBench {
       for (let index = 0; index < set.count; ++index) {
         yield { y: { type: 'float32', dims: [1, 2], data: new Float32Array([0.25, 0.75]) } };
       }
+    },
+    formats: {
+      formats: async () => [],
+      compareFormats: async () => [],
+      encodeTensor: () => Promise.reject(new Error('Not in this bench.')),
     },
     layOut: async (request) => layoutGraph(request),
     liveObjects: async () => 0,

@@ -137,12 +137,18 @@ describe('steps', () => {
     ranking: null,
     rankingComplete: false,
     saved: null,
+    formatsKey: 'f',
+    compared: null,
   };
   const made = (key: string) => ({ value: null, key });
 
   test('follow from what there is', () => {
-    expect(Object.values(stepStates(nothing))).toEqual(Array(5).fill('nothing yet'));
-    expect(stepStates({ ...nothing, hasModel: true })).toMatchObject({ model: 'done', plan: 'ready' });
+    expect(Object.values(stepStates(nothing))).toEqual(Array(6).fill('nothing yet'));
+    expect(stepStates({ ...nothing, hasModel: true })).toMatchObject({
+      model: 'done',
+      plan: 'ready',
+      formats: 'ready',
+    });
     const planned = { ...nothing, hasModel: true, hasSamples: true, plan: made('p') };
     expect(stepStates(planned)).toMatchObject({
       plan: 'done',
@@ -169,10 +175,11 @@ describe('steps', () => {
       rankingComplete: true,
       workKey: 'q w',
       saved: made('e w'),
+      compared: made('old f'),
     };
-    expect(Object.values(stepStates(all))).toEqual(['done', 'done', 'stale', 'stale', 'stale']);
-    const back = { ...all, encodingsKey: 'e', rankingKey: 'e r', workKey: 'e w' };
-    expect(Object.values(stepStates(back))).toEqual(Array(5).fill('done'));
+    expect(Object.values(stepStates(all))).toEqual([...['done', 'done', 'stale', 'stale', 'stale', 'stale']]);
+    const back = { ...all, encodingsKey: 'e', rankingKey: 'e r', workKey: 'e w', formatsKey: 'old f' };
+    expect(Object.values(stepStates(back))).toEqual(Array(6).fill('done'));
     expect(stepStates({ ...back, rankingKey: 'e other' }).sensitivity).toBe('stale');
     expect(stepStates({ ...back, workKey: 'e raised' })).toMatchObject({
       sensitivity: 'done',
@@ -242,12 +249,14 @@ describe('drops', () => {
     expect(kindOf(['set/a.npy', 'set/notes.txt'], loaded)).toBe('samples');
     expect(kindOf(['m.data'], { hasModel: false, waiting: true })).toBe('data');
     expect(kindOf(['strange.bin'])).toBe('model');
+    expect(kindOf(['a.npy'])).toBe('array');
+    expect(kindOf(['a.npy'], loaded)).toBe('samples');
   });
 
   test('each other drop is refused in its own words', () => {
     const sentences = [
       refusal(['a.onnx', 'b.onnx']),
-      refusal(['a.npy']),
+      refusal(['a.png']),
       refusal(['set/a.npy', 'set/b.npy']),
       refusal(['box/m.onnx']),
       refusal(['a.txt', 'b.txt']),

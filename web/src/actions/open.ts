@@ -5,6 +5,7 @@ import type { Model } from '../package';
 import { alarm, announce } from '../state/announce';
 import { type Problem, problemFrom } from '../state/problem';
 import {
+  arrayFile,
   forgetResults,
   job,
   notice,
@@ -47,6 +48,12 @@ export async function takeFiles(files: readonly PathFile[]): Promise<void> {
     case 'samples':
       await whenNothingRuns();
       await takeSamples(decision.samples, 'files', null);
+      return;
+    case 'array':
+      await whenNothingRuns();
+      forgetResults();
+      problem.value = null;
+      arrayFile.value = decision.array.file;
       return;
     case 'data':
       if (waiting === null) return;

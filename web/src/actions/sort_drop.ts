@@ -11,6 +11,7 @@ export type Decision =
   | { kind: 'model'; model: PathFile; externalData: PathFile[]; samples: PathFile[] }
   | { kind: 'data'; externalData: PathFile[]; samples: PathFile[] }
   | { kind: 'samples'; samples: PathFile[] }
+  | { kind: 'array'; array: PathFile }
   | { kind: 'refused'; message: string; next: string };
 
 const kModel = /\.(onnx|ort)$/i;
@@ -47,6 +48,9 @@ export function sortDrop(items: readonly PathFile[], context: DropContext): Deci
 function sortSamples(samples: PathFile[], context: DropContext): Decision {
   if (context.hasModel) return { kind: 'samples', samples };
   const [first] = samples;
+  // Without a model an array is what formats are tried on.
+  if (first !== undefined && samples.length === 1 && /^[^/]*\.npy$/i.test(first.path))
+    return { kind: 'array', array: first };
   const what =
     first !== undefined && inFolder(first)
       ? `${folderOf(first)} is a folder of samples, and no model is open.`

@@ -3,6 +3,7 @@
 import type { GraphLayout, LayoutRequest } from '../graph/layout';
 import type {
   Encodings,
+  Engine,
   Model,
   Plan,
   Progress,
@@ -87,6 +88,8 @@ export interface Bench {
   };
   /** Places of boxes and lines. Aborting gives the computation up. */
   layOut(request: LayoutRequest, signal: AbortSignal): Promise<GraphLayout>;
+  /** Number formats of tensors. */
+  readonly formats: Pick<Engine, 'formats' | 'compareFormats' | 'encodeTensor'>;
   /** Handles that the core holds right now. */
   liveObjects(): Promise<number>;
 }

@@ -2,6 +2,7 @@
 
 import runtimeUrl from 'onnxruntime-web/ort-wasm-simd-threaded.wasm?url';
 import coreUrl from '../../../bindings/js/dist/halftone.wasm?url';
+import formatsUrl from '../../../bindings/js/dist/halftone-formats.wasm?url';
 import workerUrl from '../../../bindings/js/dist/worker.js?url';
 import sampleList from '../../samples/samples.json';
 import {
@@ -152,7 +153,12 @@ async function prepare(engine: Engine): Promise<void> {
 
 export function halftoneBench(): Bench {
   const engine = createEngine({
-    assets: { worker: address(workerUrl), core: address(coreUrl), runtime: address(runtimeUrl) },
+    assets: {
+      worker: address(workerUrl),
+      core: address(coreUrl),
+      formats: address(formatsUrl),
+      runtime: address(runtimeUrl),
+    },
   });
   return {
     bundled: sampleList.samples.map(bundledSample),
@@ -172,6 +178,7 @@ export function halftoneBench(): Bench {
     randomSamples: async (inputs, count, seed) => randomSamples(inputs, { count, seed }),
     runDeployed: (blob, name, set, signal) => runDeployed(engine, blob, name, set, signal),
     layOut,
+    formats: engine,
     liveObjects: () => engine.liveObjects(),
     write: { plan: jsonFile, encodings: jsonFile, sensitivity: jsonFile, sensitivityCsv },
   };

@@ -10,8 +10,8 @@ import {
 } from './options';
 import { kDefaultSweep, kGroups, kMetrics, kOnly, type SweepChoice } from './sweep';
 
-export type Step = 'model' | 'plan' | 'calibrate' | 'sensitivity' | 'save';
-export const kSteps: readonly Step[] = ['model', 'plan', 'calibrate', 'sensitivity', 'save'];
+export type Step = 'model' | 'plan' | 'calibrate' | 'sensitivity' | 'save' | 'formats';
+export const kSteps: readonly Step[] = ['model', 'plan', 'calibrate', 'sensitivity', 'save', 'formats'];
 
 /** What is shown under Sensitivity. */
 export type Picture = 'ranking' | 'graph' | 'errors' | 'ranges' | 'tradeoff';

@@ -24,6 +24,9 @@ export interface Inputs {
   /** A cancelled ranking is shown, but its step is not done. */
   rankingComplete: boolean;
   saved: Made<unknown> | null;
+  /** Of what is chosen to be compared. */
+  formatsKey: string;
+  compared: Made<unknown> | null;
 }
 
 export function stepStates(inputs: Inputs): Record<Step, StepState> {
@@ -36,6 +39,7 @@ export function stepStates(inputs: Inputs): Record<Step, StepState> {
     calibrate: made(inputs.encodings, inputs.encodingsKey, planReady && inputs.hasSamples),
     sensitivity: made(inputs.ranking, inputs.rankingKey, encodingsFresh),
     save: made(inputs.saved, inputs.workKey, encodingsFresh),
+    formats: made(inputs.compared, inputs.formatsKey, inputs.hasModel),
   };
   if (states.sensitivity === 'done' && !inputs.rankingComplete) states.sensitivity = 'ready';
   if (inputs.running !== null) states[inputs.running] = 'running';

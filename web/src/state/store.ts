@@ -10,6 +10,7 @@ import type {
   SampleSet,
   SensitivityResults,
   SensitivityRow,
+  TensorComparison,
 } from '../package';
 import {
   kDefaultAddress,
@@ -98,6 +99,19 @@ export const propagation = signal<Made<readonly PropagationRow[]> | null>(null);
 export const saved = signal<Made<Saved> | null>(null);
 export const job = signal<Job | null>(null);
 
+/** An array that was dropped by itself, without a model. */
+export const arrayFile = signal<File | null>(null);
+/** What formats are tried on. Null: those that are usual. */
+export const formatChoice = signal<{
+  formats: readonly string[] | null;
+  tensors: readonly string[] | null;
+  blocks: readonly number[];
+}>({ formats: null, tensors: null, blocks: [] });
+export const compared = signal<Made<readonly TensorComparison[]> | null>(null);
+export const formatsKey = computed(
+  () => `${session.value?.revision ?? 0}|${JSON.stringify(formatChoice.value)}`,
+);
+
 export const step = signal<Step>(kDefaultAddress.step);
 export const presentation = signal<Presentation>(kDefaultAddress.presentation);
 export const picture = signal<Picture>(kDefaultAddress.picture);
@@ -163,6 +177,8 @@ export const states = computed(() =>
     ranking: ranking.value,
     rankingComplete: ranking.value?.value.complete ?? false,
     saved: saved.value,
+    formatsKey: formatsKey.value,
+    compared: compared.value,
   }),
 );
 
@@ -199,4 +215,7 @@ export function forgetResults(): void {
   propagation.value = null;
   saved.value = null;
   samples.value = null;
+  arrayFile.value = null;
+  compared.value = null;
+  formatChoice.value = { ...formatChoice.value, tensors: null };
 }

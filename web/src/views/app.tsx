@@ -2,8 +2,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { assertive, polite } from '../state/announce';
-import { dragging, opening, session, step } from '../state/store';
+import { arrayFile, dragging, opening, session, step } from '../state/store';
 import { Calibrate } from './calibrate';
+import { Fetched } from './fetched';
 import { Footer } from './footer';
 import { Header } from './header';
 import { Inspector } from './inspector';
@@ -14,7 +15,7 @@ import { Proof } from './proof';
 import { SaveView } from './save';
 import { Sensitivity } from './sensitivity';
 import { Start } from './start';
-import { Steps } from './steps';
+import { Steps, ViewTitle } from './steps';
 
 function Live(): VNode {
   return (
@@ -34,6 +35,15 @@ function skip(event: Event): void {
   document.getElementById('main')?.focus();
 }
 
+function Formats(): VNode {
+  return (
+    <section class="view formats" aria-labelledby="view-title">
+      <ViewTitle>Formats</ViewTitle>
+      <Fetched show={(made) => <made.FormatsView />} />
+    </section>
+  );
+}
+
 function View(): VNode {
   switch (step.value) {
     case 'model':
@@ -46,6 +56,8 @@ function View(): VNode {
       return <Sensitivity />;
     case 'save':
       return <SaveView />;
+    case 'formats':
+      return <Formats />;
   }
 }
 
@@ -61,13 +73,13 @@ function Workbench(): VNode {
   return (
     <div class="bench">
       <Header />
-      <Steps />
+      {session.value !== null && <Steps />}
       <main id="main" tabIndex={-1} aria-busy={opening.value !== null}>
         <NoticeBar />
         <ProblemBar />
-        <View />
+        {session.value === null ? <Formats /> : <View />}
       </main>
-      <Inspector />
+      {session.value !== null && <Inspector />}
       <Footer />
     </div>
   );
@@ -75,7 +87,7 @@ function Workbench(): VNode {
 
 /** Closing a model takes its view away; the start gets the focus. */
 function useStartFocus(): void {
-  const open = session.value !== null;
+  const open = session.value !== null || arrayFile.value !== null;
   const before = useRef(open);
   useEffect(() => {
     if (before.current && !open) document.getElementById('main')?.focus();
@@ -92,7 +104,7 @@ export function App(): VNode {
         Skip to the workbench
       </a>
       <Live />
-      {session.value === null ? <Start /> : <Workbench />}
+      {session.value === null && arrayFile.value === null ? <Start /> : <Workbench />}
       <Proof />
       {dragging.value && (
         <div class="drop-hint" aria-hidden="true">

@@ -40,7 +40,7 @@ function opsets(all: Record<string, number>): string {
 }
 
 function RunButton(): VNode | null {
-  if (job.value !== null) return null;
+  if (job.value !== null || session.value === null) return null;
   const { calibrate, sensitivity } = states.value;
   if (calibrate === 'done' && sensitivity === 'done') return null;
   const partial = ranking.value !== null && ranking.value.key === rankingKey.value;

@@ -1,6 +1,6 @@
 // Fetches the pictures that aren't part of the first screen, once.
 import { effect, signal } from '@preact/signals';
-import { pending, session } from '../state/store';
+import { arrayFile, pending, session } from '../state/store';
 
 export type MorePictures = typeof import('./more_pictures');
 
@@ -29,6 +29,6 @@ export async function loadMore(): Promise<void> {
 
 export function loadMoreWithModel(): () => void {
   return effect(() => {
-    if (session.value !== null) void loadMore();
+    if (session.value !== null || arrayFile.value !== null) void loadMore();
   });
 }

@@ -6,8 +6,8 @@ import { job, picture, planFresh, ranking, states, sweep } from '../state/store'
 import { sweepProblem } from '../state/sweep';
 import { ChangeLine } from './act_on_it';
 import { RandomWarning } from './calibrate';
+import { Fetched } from './fetched';
 import { Warnings } from './messages';
-import { loadMore, more, moreFailed } from './more';
 import { RankingView } from './ranking_view';
 import { goTo, ViewTitle } from './steps';
 import { Switch } from './switch';
@@ -68,30 +68,22 @@ function Head(): VNode {
 
 function Shown(): VNode {
   if (picture.value === 'ranking') return <RankingView />;
-  const made = more.value;
-  if (made === null)
-    return moreFailed.value ? (
-      <p class="notice">
-        This picture could not be fetched. Check the connection.{' '}
-        <button type="button" onClick={() => void loadMore()}>
-          Try again
-        </button>
-      </p>
-    ) : (
-      <p class="lead" aria-busy="true">
-        Fetching the picture{'\u2026'}
-      </p>
-    );
-  switch (picture.value) {
-    case 'graph':
-      return <made.GraphView />;
-    case 'errors':
-      return <made.ErrorsView />;
-    case 'ranges':
-      return <made.RangesView />;
-    case 'tradeoff':
-      return <made.TradeOffView />;
-  }
+  return (
+    <Fetched
+      show={(made) => {
+        switch (picture.value) {
+          case 'graph':
+            return <made.GraphView />;
+          case 'errors':
+            return <made.ErrorsView />;
+          case 'ranges':
+            return <made.RangesView />;
+          default:
+            return <made.TradeOffView />;
+        }
+      }}
+    />
+  );
 }
 
 export function Sensitivity(): VNode {

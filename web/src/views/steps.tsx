@@ -1,4 +1,4 @@
-// The five steps and how far each is. A bar at the side, at the bottom on narrow screens.
+// The steps and how far each is. A bar at the side, at the bottom on narrow screens.
 import type { VNode } from 'preact';
 import { kSteps, type Step } from '../state/address';
 import type { StepState } from '../state/steps';
@@ -10,6 +10,7 @@ const kNames: Record<Step, string> = {
   calibrate: 'Calibrate',
   sensitivity: 'Sensitivity',
   save: 'Save',
+  formats: 'Formats',
 };
 
 /** A dot that grows with what is there; a stale one is hollow, a running one ringed. Never colour alone. */
