@@ -80,6 +80,19 @@ const kEdits = [
     '',
   ],
   ['profiles', 1, /startProfiling\(\)\{\}endProfiling\(\)\{\w+\(this\.sessionId\)\}/g, ''],
+  [
+    'kinds of feeds and fetches',
+    1,
+    /(async run\(t,a,u\)\{_e\(\).*?let (\w)=\{\},\w=\{\};).*?(?=for\(let (\w) of this\.inputNames\)if\(typeof t\[\3\]>"u"\))/g,
+    '$1for(const k of a)$2[k]=null;',
+  ],
+  ['fetching everything', 1, /if\(\w\)for\(let \w of this\.outputNames\)\w\[\w\]=null;/g, ''],
+  [
+    'tensors without a type',
+    1,
+    /else if\(m=a,Array\.isArray\(t\)\)\{.*?(?=if\(m===void 0\)m=\[l\.length\])/g,
+    '',
+  ],
   // Times of day in the runtime's log, stacks and an environment that a page doesn't have.
   ['dates', 2, /(function \w+\(e,r\)\{)e=-9007199254740992>e[^}]*\}/g, '$1}'],
   [
