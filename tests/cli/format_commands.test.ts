@@ -134,6 +134,54 @@ describe('encode and decode', () => {
   });
 });
 
+describe('models', () => {
+  it('are encoded, decoded, and written in standard operators', async () => {
+    const tensors = ['--tensors', 'glob:*'];
+    const encoded = await run([
+      'encode',
+      GRAPH,
+      '--format',
+      'int8',
+      '--block',
+      '16',
+      ...tensors,
+      '-o',
+      file('e.onnx'),
+      '--json',
+    ]);
+    expect([encoded.status, encoded.err]).toEqual([0, '']);
+    const report = JSON.parse(encoded.out);
+    expect(report.encoded.length).toBeGreaterThan(1);
+    expect(report.output).toBe(file('e.onnx'));
+    const decoded = await run(['decode', file('e.onnx'), '-o', file('d.onnx'), '--json']);
+    const names = (rows: { tensor: string }[]) => rows.map(({ tensor }) => tensor).sort();
+    expect(names(JSON.parse(decoded.out).decoded)).toEqual(names(report.encoded));
+    const standard = await run([
+      'decode',
+      file('e.onnx'),
+      '--standard',
+      '--round-scales',
+      '-o',
+      file('s.onnx'),
+    ]);
+    expect([standard.status, standard.err]).toEqual([0, '']);
+    expect(standard.out).toMatch(/^weights {3}\d+ in standard operators/m);
+    const plain = await run(['inspect', file('d.onnx'), '--json']);
+    const before = await run(['inspect', GRAPH, '--json']);
+    expect(JSON.parse(plain.out).parameters.count).toBe(JSON.parse(before.out).parameters.count);
+  });
+
+  it('refuse what is for arrays', async () => {
+    const named = await run(['encode', GRAPH, '--format', 'int8', '--name', 'w', '-o', file('n.onnx')]);
+    expect([named.status, named.err]).toEqual([2, expect.stringContaining('are for a .npy array')]);
+    const layout = await run(['encode', GRAPH, '--format', 'gguf_q4_0', '-o', file('n.onnx')]);
+    expect([layout.status, layout.err]).toEqual([
+      1,
+      expect.stringContaining('which is no profile of onnx-light'),
+    ]);
+  });
+});
+
 describe('formats', () => {
   it('lists all, as a table and as JSON', async () => {
     const { status, out } = await run(['formats']);
