@@ -135,7 +135,7 @@ describe('dropping', () => {
     const text = await problemText(page);
     await drop(page, [fileAt(kGraph, 'a.onnx'), fileAt(kGraph, 'b.onnx')]);
     const two = await problemText(page);
-    await drop(page, [fileAt(kSamples[0]!)]);
+    await drop(page, [fileAt(kSamples[0]!), fileAt(kSamples[1]!)]);
     const sample = await problemText(page);
     expect(text).toContain('text');
     expect(two).toContain('a.onnx, b.onnx');
