@@ -8,7 +8,8 @@ namespace halftone::test {
 StoredBlocks empty_blocks(const BlockCoding& coding, std::size_t count) {
   const Result<BlockByteCounts> bytes = block_byte_counts(coding, count);
   REQUIRE(bytes.ok());
-  return {std::vector<std::uint8_t>(bytes.value().codes), std::vector<std::uint8_t>(bytes.value().scales)};
+  return {std::vector<std::uint8_t>(static_cast<std::size_t>(bytes.value().codes)),
+          std::vector<std::uint8_t>(static_cast<std::size_t>(bytes.value().scales))};
 }
 
 StoredBlocks encoded(const BlockCoding& coding, const std::vector<float>& x) {

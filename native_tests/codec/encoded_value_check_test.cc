@@ -213,7 +213,8 @@ struct AffineCase {
     onnx::TensorProto tensor;
     tensor.set_data_type(type);
     for (const std::int64_t dim : dims) tensor.add_dims(dim);
-    tensor.set_raw_data(std::string(*raw_byte_count(static_cast<DataType>(type), dims), '\1'));
+    const std::uint64_t count = *raw_byte_count(static_cast<DataType>(type), dims);
+    tensor.set_raw_data(std::string(static_cast<std::size_t>(count), '\1'));
     const std::string bytes = tensor.SerializeAsString();
     add_varint_field(to, tag, bytes.size());
     to += bytes;

@@ -64,7 +64,9 @@ std::optional<std::vector<std::uint32_t>> codes_of(const BlockLayout& layout, co
     return codes;
   }
   for (std::size_t i = 0; i < sizes.codes; ++i) codes.push_back(code(payload, first, i, layout.bits));
-  for (std::size_t i = sizes.codes * layout.bits; i < sizes.code_bytes * 8; ++i) {
+  const auto used = static_cast<std::size_t>(sizes.codes * layout.bits);
+  const auto stored = static_cast<std::size_t>(sizes.code_bytes * 8);
+  for (std::size_t i = used; i < stored; ++i) {
     if (bit(payload, first, i)) return std::nullopt;
   }
   return codes;
