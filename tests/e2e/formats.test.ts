@@ -121,6 +121,21 @@ test('a model: the report and the encoded file are those of the command line, an
   await page.context().close();
 });
 
+test('once a model is open the bench works without a network', async () => {
+  const page = await bench.page();
+  await drop(page, [fileAt(kTextModel)]);
+  await page.locator('[data-step="formats"]').waitFor();
+  await whenIdle(page);
+  const asked = bench.requests.length;
+  await page.context().setOffline(true);
+  await goTo(page, 'formats');
+  await onlyFormats(page, ['nf4']);
+  await compareAll(page);
+  expect(bench.requests.slice(asked)).toEqual([]);
+  expect(bench.complaints).toEqual([]);
+  await page.context().close();
+});
+
 test('chosen weights, formats and block sizes, and a choice that changed makes the result stale', async () => {
   const page = await bench.page();
   await openBench(page);

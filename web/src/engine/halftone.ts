@@ -147,8 +147,9 @@ async function sampleReaders(): Promise<typeof import('./sample_readers')> {
   }
 }
 
+/** All that any step asks for, so that a page with an open model works without a network. */
 async function prepare(engine: Engine): Promise<void> {
-  await Promise.all([engine.prepare(), sampleReaders(), prepareLayouts()]);
+  await Promise.all([engine.prepare(), sampleReaders(), prepareLayouts(), engine.formats()]);
 }
 
 export function halftoneBench(): Bench {
