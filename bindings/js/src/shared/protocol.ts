@@ -3,14 +3,11 @@
 import type {
   ConcatGroup,
   DecodedInfo,
-  EncodedPartName,
   Encoding,
   Encodings,
-  Flip,
   FloatTypeName,
   FormatFailure,
   FormatFigures,
-  MetricName,
   ModelCost,
   ModelGraph,
   ModelSummary,
@@ -29,7 +26,33 @@ import type {
   WeightsReport,
 } from '../types.js';
 import type { WireError } from './errors.js';
+import type {
+  ArrayData,
+  EncodeInfo,
+  EncodeRequest,
+  FormatChoice,
+  StoredRequest,
+  WeightsRequest,
+} from './format_protocol.js';
 import type { RunMode } from './session_options.js';
+import type {
+  FlipChanges,
+  FlipFigures,
+  FlipRequest,
+  MetricChoice,
+  MixedInfo,
+  MixedRequest,
+  Reference,
+  RowScore,
+  Shapes,
+  SiteSwitch,
+  SweepChoice,
+  SweepInfo,
+  SweepModel,
+} from './sweep_protocol.js';
+
+export type * from './format_protocol.js';
+export * from './sweep_protocol.js';
 
 export const PROTOCOL = 1;
 
@@ -336,63 +359,6 @@ export interface Operations {
   'test.hang': { in: null; out: never };
 }
 
-export type FormatChoice = [format: string, block: number];
-
-/** Plain values in a file or a Blob, row-major. */
-export interface ArrayData {
-  source: WireSource;
-  /** Where the values begin. */
-  offset: number;
-  type: FloatTypeName;
-  dims: number[];
-  bigEndian: boolean;
-}
-
-/** null: not given. */
-export interface EncodeRequest {
-  format: string;
-  /** 0: the format's. */
-  block: number;
-  name: string | null;
-  scales: number[] | null;
-  zeroPoints: number[] | null;
-  offsets: number[] | null;
-  codebooks: number[] | null;
-  permutation: number[] | null;
-  forward: number[] | null;
-  inverse: number[] | null;
-  outliers: number[] | null;
-}
-
-export interface WeightsRequest {
-  kind: 'encode' | 'decode' | 'standard';
-  format: string;
-  block: number;
-  tensors: string[] | null;
-  least: number;
-  codebook: number[] | null;
-  transpose: boolean;
-  standard: boolean;
-  roundScales: boolean;
-  contribOperators: boolean;
-}
-
-export interface EncodeInfo {
-  feed: number;
-  block: number;
-  /** How often the values are read. */
-  passes: number;
-  /** 0 bytes: known at the end only. */
-  parts: { name: EncodedPartName; bytes: number }[];
-}
-
-export interface StoredRequest {
-  format: string;
-  block: number;
-  count: number;
-  tensorScale: number | null;
-}
-
 export interface SessionRequest {
   model: Skeleton;
   files: StoredFile[];
@@ -404,122 +370,6 @@ export interface SessionInfo {
   inputs: { name: string; type: string; shape: (number | string)[] }[];
   outputs: { name: string; type: string }[];
 }
-
-export interface SweepChoice {
-  score: readonly string[];
-  /** As Grouping, but for functions, whose groups are given. */
-  by: string;
-  groups: { key: string; sites: string[] }[] | null;
-  only: 'weights' | 'activations' | '';
-  sweep: 'enable' | 'disable';
-}
-
-export interface SweepGroup {
-  key: string;
-  sites: string[];
-  detail: string;
-}
-
-export interface SweepInfo {
-  sweep: number;
-  scored: string[];
-  /** What the default choice would score, where that doesn't saturate as `scored` may. */
-  unsaturated: string[];
-  /** The plan's activations that a node makes, in graph order. */
-  activations: { tensor: string; node: string; op: string }[];
-  /** Quantized sites without an encoding, and why. */
-  skipped: { name: string; why: string }[];
-  groups: SweepGroup[];
-  /** The tensors that cross each cut. */
-  cuts: string[][];
-  /** Of each group: the last cut in front of it, or -1. */
-  cutOf: number[];
-  /** Of each group: whether its sites can be on together in a switched part. */
-  switchable: boolean[];
-}
-
-/** How one quantizer of a part is switched on by what the part is fed (halftone/switched_part.h). */
-export interface SiteSwitch {
-  tensor: string;
-  kind: 'input' | 'addend' | 'values';
-  feed: string;
-  /** Of an addend. */
-  rank: number;
-  /** Of values, with what they are. */
-  dims: number[];
-  off: Float32Array<ArrayBuffer>;
-  on: Float32Array<ArrayBuffer>;
-}
-
-/** Of one sample. */
-export type Shapes = [tensor: string, shape: number[]][];
-
-/** What a flip changes in a plan and its encodings; the rest, which is most, stays as it is. */
-export interface FlipChanges extends Pick<Plan, 'sites' | 'inputs'> {
-  encodings: Record<string, Encoding>;
-  /** Encodings that are no longer there. */
-  dropped: string[];
-  warnings: Warning[];
-}
-
-export type FlipFigures = Pick<Flip, 'flipped' | 'before' | 'after' | 'predicted'>;
-
-/** "" leaves a role as it is. */
-export interface MixedPrecision {
-  activations: string;
-  weights: string;
-}
-
-/** One of the first four is set. */
-export interface FlipRequest extends MixedPrecision {
-  worst: number | null;
-  percent: number | null;
-  threshold: number | null;
-  names: readonly string[] | null;
-}
-
-export interface MixedRequest extends MixedPrecision {
-  score: readonly string[];
-}
-
-export interface MixedInfo {
-  search: number;
-  scored: string[];
-  /** Of each candidate: the sites that change together. */
-  candidates: string[][];
-  /** Of the plan with all of them. */
-  warnings: Warning[];
-}
-
-/** Numbers that a metric keeps of one tensor and sample (halftone/metric.h). */
-export const TERMS = 6;
-
-/** `base`: what a sweep's variants differ from by their group, where that isn't the float model. */
-export type Reference = 'float' | 'base';
-
-export interface MetricChoice {
-  name: MetricName;
-  k: number;
-}
-
-export interface RowScore {
-  /** null: not a number. */
-  score: number | null;
-  interval: [number, number] | null;
-}
-
-export type SweepModel =
-  /** With `cut`: only what lies behind it; its inputs are the tensors that cross there. */
-  | { kind: 'float' }
-  | { kind: 'base'; cut?: number }
-  | { kind: 'group'; index: number; cut?: number }
-  /** The base with the tensors at all cuts as outputs. */
-  | { kind: 'cuts' }
-  | { kind: 'simulated' | 'weights' | 'activations' | 'quantized' | 'gated' }
-  /** Float and simulated, with every activation as an output. */
-  | { kind: 'float_tensors' | 'simulated_tensors' }
-  /** Of a search only: the simulated model with these tensors at the higher precision. */
-  | { kind: 'mixed'; tensors: string[] };
 
 export interface QuantizeInfo {
   job: number;
