@@ -78,7 +78,11 @@ class RunEncoder {
     const std::array<const std::vector<double>*, 3> numbers{&run_.scales, &run_.zero_points, &run_.offsets};
     for (std::size_t i = 0; i < blocks; ++i) {
       std::uint8_t* record = records + i * stride;
-      std::memcpy(record, template_.data(), template_.size());
+      // Of a known size where there is no table: stores in place of a call for each block.
+      if (template_.size() == kRecordNumbers)
+        std::memcpy(record, template_.data(), kRecordNumbers);
+      else
+        std::memcpy(record, template_.data(), template_.size());
       for (std::size_t which = 0; which < numbers.size(); ++which) {
         if (numbers[which]->size() == 1) continue;
         std::memcpy(record + which * sizeof(double), numbers[which]->data() + block + i, sizeof(double));
@@ -93,7 +97,9 @@ class RunEncoder {
     if (!shared_table()) prepare_table(block);
     write_numbers(block, count, records);
     const std::size_t done = run_kernel(block, count, source, records);
-    if (done < count || !scales_are_finite(count, records)) return encode_each(block, count, source, records);
+    // A scale that isn't finite is found by check_values, too.
+    const bool scaled = job_.check_values || scales_are_finite(count, records);
+    if (done < count || !scaled) return encode_each(block, count, source, records);
     return check_values(block, count, source, records);
   }
 
