@@ -97,7 +97,7 @@ describe('room', () => {
     await runSample(page, 'text-direction');
     const steps = (await page.locator('.steps').boundingBox())!;
     expect(Math.round(steps.y + steps.height)).toBe(640);
-    expect(await page.locator('.steps button').count()).toBe(5);
+    expect(await page.locator('.steps button').count()).toBe(6);
     await page.locator('.bars [data-name]').first().click();
     await page.locator('.inspector .histogram').waitFor();
     const sheet = (await page.locator('.inspector').boundingBox())!;
