@@ -103,7 +103,8 @@ struct BlockSizes {
 };
 
 // The sizes of a sound layout.
-// Errors (kInvalidPolicy): whatever is wrong with the layout itself, kTooLarge for a block that memory can't hold.
+// Errors (kInvalidPolicy): whatever is wrong with the layout itself, kTooLarge for a block that memory can't
+// hold.
 Result<BlockSizes> check_block_layout(const BlockLayout& layout);
 
 // Integer codes run from `low` to `high`: of an affine layout with 1 to 16 bits.
