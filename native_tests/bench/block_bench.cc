@@ -14,12 +14,13 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "codec/codec_tables.h"
 #include "halftone/codec.h"
-#include "halftone/small_floats.h"
 #include "numeric/block_kernels.h"
 #include "numeric/code_table.h"
 
@@ -31,30 +32,7 @@ constexpr std::size_t kJudgedBytes = std::size_t{64} << 20U;
 constexpr std::size_t kReferenceElements = std::size_t{64} << 10U;
 constexpr std::size_t kAtATime = 2048;  // elements whose records get their parameters at once
 
-const std::vector<double> kNf4 = {-1.0,
-                                  -0.6961928009986877,
-                                  -0.5250730514526367,
-                                  -0.39491748809814453,
-                                  -0.28444138169288635,
-                                  -0.18477343022823334,
-                                  -0.09105003625154495,
-                                  0.0,
-                                  0.07958029955625534,
-                                  0.16093020141124725,
-                                  0.24611230194568634,
-                                  0.33791524171829224,
-                                  0.44070982933044434,
-                                  0.5626170039176941,
-                                  0.7229568362236023,
-                                  1.0};
-
-std::vector<double> float8_entries() {
-  std::vector<double> entries;
-  for (const float value : small_float_values(SmallFloat::kFloat8E4M3Fn)) {
-    if (value == value) entries.push_back(static_cast<double>(value));
-  }
-  return entries;
-}
+std::vector<double> entries(std::span<const double> table) { return {table.begin(), table.end()}; }
 
 double seconds(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -263,8 +241,8 @@ int run(bool json, std::string_view only) {
   const std::vector<Format> formats = {
       {"int8", 0.60, 128, {8, false}, CodecProfile::kInt8, {}},
       {"int4", 0.60, 128, {4, false}, CodecProfile::kInt4, {}},
-      {"nf4", 0.35, 64, {4, false}, CodecProfile::kNf4, kNf4},
-      {"fp8_e4m3", 0.0, 128, {8, false}, CodecProfile::kFp8E4M3, float8_entries()}};
+      {"nf4", 0.35, 64, {4, false}, CodecProfile::kNf4, entries(codec::nf4_table())},
+      {"fp8_e4m3", 0.0, 128, {8, false}, CodecProfile::kFp8E4M3, entries(codec::e4m3_table())}};
   if (!json) {
     std::printf("kernels: %s; speed relative to memcpy of the float32 bytes, best of %d\n",
                 simd_block_kernels().instruction_set, kRuns);

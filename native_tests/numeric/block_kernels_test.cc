@@ -8,9 +8,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "codec/codec_tables.h"
 #include "halftone/small_floats.h"
 #include "numeric/block_codes.h"
 #include "numeric/kernel_cases.h"
@@ -66,22 +68,8 @@ std::vector<double> finite_values(SmallFloat type) {
 }
 
 std::vector<double> nf4_entries() {
-  return {-1.0,
-          -0.6961928009986877,
-          -0.5250730514526367,
-          -0.39491748809814453,
-          -0.28444138169288635,
-          -0.18477343022823334,
-          -0.09105003625154495,
-          0.0,
-          0.07958029955625534,
-          0.16093020141124725,
-          0.24611230194568634,
-          0.33791524171829224,
-          0.44070982933044434,
-          0.5626170039176941,
-          0.7229568362236023,
-          1.0};
+  const std::span<const double> table = codec::nf4_table();
+  return {table.begin(), table.end()};
 }
 
 std::vector<Format> formats() {

@@ -176,6 +176,7 @@ const TYPES = [
   'bindings/js/src/types',
   'bindings/js/src/sensitivity_types',
   'bindings/js/src/format_types',
+  'bindings/js/src/mixed_types',
   'bindings/js/src/client/engine_types',
 ];
 

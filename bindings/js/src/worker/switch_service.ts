@@ -42,7 +42,9 @@ export function switchedHandlers(state: RunState): Handlers {
     'switched.run': (request, context) => runSwitched(state, request, context),
     'switched.close': async ({ part }) => {
       const known = state.parts.take(part);
-      if (known !== undefined) await state.sessions.take(known.session)?.release();
+      if (known === undefined) return null;
+      for (const values of known.kept.values()) state.keptBytes -= bytesOf(values);
+      await state.sessions.take(known.session)?.release();
       return null;
     },
   };
@@ -123,10 +125,14 @@ async function runSwitched(
 }
 
 function keep(state: RunState, part: SwitchedSession, sample: SampleRef, values: Map<string, OnValue>): void {
-  const bytes = [...values.values()].reduce((sum, { tensor }) => sum + tensor.data.byteLength, 0);
+  const bytes = bytesOf(values);
   if (state.keptBytes + bytes > KEPT_BYTES) return;
   state.keptBytes += bytes;
   part.kept.set(sample.index, values);
+}
+
+function bytesOf(values: Map<string, OnValue>): number {
+  return [...values.values()].reduce((sum, { tensor }) => sum + tensor.data.byteLength, 0);
 }
 
 /** The switches of a part for one sample. */

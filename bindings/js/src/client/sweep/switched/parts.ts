@@ -21,8 +21,8 @@ export interface RunPrices {
 }
 
 /**
- * The cuts that pay, when each of `lanes` workers runs `runs` variants of the whole model's length if there were no cut: n
- * parts, with rows spread evenly over them, take runs * (1/2 + 1/2n) * runMs + n * createMs.
+ * How many parts pay for a worker that makes `runs` runs, which without a cut would be of the whole model: n parts, with rows
+ * spread evenly over them, take runs * (1/2 + 1/2n) * runMs + n * createMs.
  */
 export function bestPartCount({ createMs, runMs }: RunPrices, runs: number): number {
   return Math.max(1, Math.round(Math.sqrt((runs * runMs) / (2 * Math.max(createMs, 0.1)))));
