@@ -36,7 +36,6 @@ TEST_CASE("Extended precision rounds to 64 bits, half to even", "[numeric][block
   CHECK_FALSE(one < one);
 }
 
-#if LDBL_MANT_DIG == 64
 // Any finite double, often one with few digits, so that results are often exact or ties.
 double random_double(std::mt19937_64& random) {
   const std::uint64_t kind = random() % 4;
@@ -56,6 +55,8 @@ bool equal(SoftExtended soft, long double hard) {
 }
 
 TEST_CASE("Extended precision in software is the machine's", "[numeric][blocks]") {
+  // A case everywhere, so that both builds of the suite have as many.
+  if (LDBL_MANT_DIG != 64) SKIP("this machine's long double is another format");
   std::mt19937_64 random(Catch::getSeed());
   INFO("seed " << Catch::getSeed());
   int wrong = 0;
@@ -74,7 +75,6 @@ TEST_CASE("Extended precision in software is the machine's", "[numeric][blocks]"
   }
   CHECK(wrong == 0);
 }
-#endif
 
 }  // namespace
 }  // namespace halftone::numeric
