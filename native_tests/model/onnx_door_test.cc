@@ -65,6 +65,29 @@ TEST_CASE("types and shapes follow from inputs, constants and declarations", "[m
   CHECK(model->warnings().empty());
 }
 
+TEST_CASE("a target that is computed gives a rank, in every operator set", "[model][door]") {
+  for (const std::string opset : {"7", "9", "13", "14", "21"}) {
+    INFO("operator set " << opset);
+    const auto model = open_text(R"(<ir_version: 8, opset_import: ["" : )" + opset + R"(]>
+      g (float[N,6,M] x, int64[3] three, int64[k] open, int64[100] hundred, int64 scalar) => (float[] y)
+      <int64[1] last = {-1}> {
+        s = Shape(x)
+        t = Concat<axis = 0>(s, last)
+        y = Reshape(x, t)
+        z = Relu(y)
+        a = Reshape(x, three)
+        b = Reshape(x, open)
+        c = Reshape(x, hundred)
+        d = Reshape(x, scalar)
+      })");
+    CHECK(type_text(*model, "y") == "float32[?,?,?,?]");
+    CHECK(type_text(*model, "z") == "float32[?,?,?,?]");
+    CHECK(type_text(*model, "a") == "float32[?,?,?]");
+    for (const char* unknown : {"b", "c", "d"})
+      CHECK(type_text(*model, unknown).find('[') == std::string::npos);
+  }
+}
+
 TEST_CASE("a written model says no more than it did", "[model][door]") {
   const onnx::ModelProto proto = parse_text(R"(<ir_version: 8, opset_import: ["" : 13]>
     g (float[2] x) => (float[2] y) { a = Relu(x)  y = Relu(a) })");

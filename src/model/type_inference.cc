@@ -18,6 +18,7 @@
 #include "model/inference_scope.h"
 #include "model/onnx_library.h"
 #include "model/quantize_types.h"
+#include "model/reshaped_rank.h"
 #include "model/value_types.h"
 
 namespace halftone {
@@ -211,6 +212,7 @@ class TypeInference {
       for (int i = 0; i < node.output_size(); ++i) {
         record(node, i, *context.getOutputType(static_cast<std::size_t>(i)), scope);
       }
+      if (const auto type = reshaped_rank(node, scope)) record(node, 0, *type, scope);
     } catch (const std::exception& error) {
       // What a newer operator set allows, the rules known here may not.
       if (newer) return note_unknown(canonical_domain(node.domain()), node);

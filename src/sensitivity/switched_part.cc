@@ -1,5 +1,6 @@
 #include "halftone/switched_part.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 #include <unordered_set>
@@ -157,7 +158,11 @@ class Switching {
 bool has_switch(const Graph& graph, const Site& site) {
   const TensorId id = graph.find_tensor(site.tensor);
   if (id == kNone || graph.tensor(id).type != DataType::kFloat) return false;
-  return graph.tensor(id).constant || (!site.serves_output && graph.tensor(id).shape);
+  const GraphTensor& tensor = graph.tensor(id);
+  if (tensor.constant) return true;
+  const bool measured = std::any_of(tensor.consumers.begin(), tensor.consumers.end(),
+                                    [&](Use use) { return graph.node(use.node).op_type == "Shape"; });
+  return !site.serves_output && tensor.shape && !measured;
 }
 
 Result<SwitchedPart> switched_part(const std::shared_ptr<const Model>& part,

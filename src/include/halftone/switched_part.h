@@ -48,8 +48,9 @@ struct SwitchedPart {
   std::vector<std::optional<SiteSwitch>> switches;
 };
 
-// Not an activation that serves an output, nor one of unknown rank: behind a sum of unknown rank a runtime
-// doesn't join operators as it does in the float model. And nothing that isn't float32.
+// Not an activation that serves an output, nor one of unknown rank, nor one that a Shape reads as well, as in
+// front of attention: with a sum there a runtime doesn't join operators as it does in the float model. And
+// nothing that isn't float32.
 bool has_switch(const Graph& graph, const Site& site);
 
 // `part` is a model or a part of one (subgraph.h), `sites` are weights and activations of the plan that it

@@ -181,7 +181,7 @@ export class SwitchedLane {
     return number;
   }
 
-  private async close(part: Part): Promise<void> {
+  async close(part: Part): Promise<void> {
     const number = this.open.get(part);
     this.open.delete(part);
     if (number !== undefined) await tidy(this.worker, 'switched.close', { part: number }, this.signal);

@@ -28,16 +28,21 @@ export function bestPartCount({ createMs, runMs }: RunPrices, runs: number): num
   return Math.max(1, Math.round(Math.sqrt((runs * runMs) / (2 * Math.max(createMs, 0.1)))));
 }
 
-/** About `count` parts of the rows, cut where about the same number of rows lies between. `inputs`: of the model. */
+/**
+ * About `count` parts of the rows, cut where about the same number of rows lies between, and never where more than `most`
+ * tensors cross. `inputs`: of the model.
+ */
 export function partsOf(
   rows: readonly Row[],
   { cutOf, cuts }: SweepInfo,
   count: number,
   inputs: ReadonlySet<string>,
+  most = Number.POSITIVE_INFINITY,
 ): Part[] {
   const byCut = new Map<number, Row[]>();
   for (const row of rows) {
-    const cut = cutOf[row.order] ?? -1;
+    let cut = cutOf[row.order] ?? -1;
+    while (cut > 0 && cuts[cut]!.length > most) cut--;
     byCut.set(cut, [...(byCut.get(cut) ?? []), row]);
   }
   const first = cuts[0]?.every((tensor) => inputs.has(tensor)) ? 0 : null;

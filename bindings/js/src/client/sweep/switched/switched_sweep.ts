@@ -19,6 +19,11 @@ const SESSION_BYTES = 256 * 2 ** 20;
 const SESSION_BYTES_PER_MODEL_BYTE = 2.2;
 /** Of all runs, of a schedule that gives rows up: about. */
 const RUNS_OF_TOP = 0.6;
+/**
+ * Tensors that may cross between parts, by attempt: what a sample hands on is in the way of what a runtime joins, the more the
+ * more tensors it is.
+ */
+const CROSSING = [Number.POSITIVE_INFINITY, 1, 0];
 /** Results come at least about this often. */
 const CALL_MS = 150;
 
@@ -114,13 +119,22 @@ export class SwitchedSweep {
     const share = this.job.all ? RUNS_OF_TOP : 1;
     const runs = (share * this.rows.length * count) / this.lanes.length;
     const inputs = new Set(job.inputs.map(({ name }) => name));
-    this.parts = partsOf(this.rows, started, bestPartCount(prices, runs), inputs);
-    this.crossings = this.parts.flatMap(({ cut, front }) =>
-      front || cut === null ? [] : [{ cut, tensors: started.cuts[cut]! }],
-    );
-    for (const part of this.parts) void this.models.get(part);
-    if (this.crossings.length > 0)
-      await this.onLanes((lane, i) => this.call(lane, this.parts[0]!, [], [first(i)]));
+    const parts = bestPartCount(prices, runs);
+    for (const most of CROSSING) {
+      this.parts = partsOf(this.rows, started, parts, inputs, most);
+      this.crossings = this.parts.flatMap(({ cut, front }) =>
+        front || cut === null ? [] : [{ cut, tensors: started.cuts[cut]! }],
+      );
+      for (const part of this.parts) void this.models.get(part);
+      if (this.crossings.length === 0) return;
+      const [front] = this.parts;
+      let equal = true;
+      await this.onLanes(async (lane, i) => {
+        if (!(await this.call(lane, front!, [], [first(i)]))) equal = false;
+      });
+      if (equal) return;
+      await this.onLanes((lane) => lane.close(front!));
+    }
   }
 
   private async block(schedule: Schedule, from: number, to: number): Promise<void> {
@@ -154,7 +168,7 @@ export class SwitchedSweep {
         await this.runPart(lane, part, some, key.split(',').map(Number));
       if (!part.front || this.crossings.length === 0) continue;
       for (const sample of samples)
-        if (!lane.crossed(sample) && !this.stopped()) await this.call(lane, part, [], [sample]);
+        if (!lane.crossed(sample) && !this.stopped()) await this.callOrMove(lane, part, [], [sample]);
     }
   }
 
@@ -168,10 +182,15 @@ export class SwitchedSweep {
   private async runPart(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
     const each = Math.max(1, Math.floor(CALL_MS / Math.max(0.1, lane.prices.runMs * rows.length)));
     for (let at = 0; at < samples.length && !rows.some((row) => this.broken.has(row)); at += each)
-      await this.call(lane, part, rows, samples.slice(at, at + each));
+      await this.callOrMove(lane, part, rows, samples.slice(at, at + each));
   }
 
-  private async call(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
+  private async callOrMove(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
+    if (!(await this.call(lane, part, rows, samples))) this.moveForward(part);
+  }
+
+  /** Whether the part with everything off gives the float outputs; if not, nothing of it counts. */
+  private async call(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<boolean> {
     const metric = this.job.scoring.metric!;
     const sites = rows.map((row) => row.group.sites);
     let told = 0;
@@ -193,16 +212,14 @@ export class SwitchedSweep {
       run = { equal: false, exact: [], terms: new Float64Array(0), crossingBytes: 0, costs: NO_COSTS };
     }
     this.job.costs(run.costs);
-    if (!run.equal) {
-      this.moveForward(part);
-      return;
-    }
+    if (!run.equal) return false;
     const each = run.terms.length / rows.length;
     for (const [i, row] of rows.entries()) {
       if (!run.exact[i]) this.broken.add(row);
       else this.job.measured(row, samples, run.terms.subarray(i * each, (i + 1) * each));
     }
     tell(rows.length * samples.length);
+    return true;
   }
 
   /**
