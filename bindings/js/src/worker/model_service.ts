@@ -100,7 +100,7 @@ function planHandlers(models: Table<CoreModel>): Handlers {
   };
 }
 
-/** Variants need no ranges, and reading numbers takes most of the time of a start. */
+/** Variants need no ranges and no decisions on inputs that get nothing, and reading those takes most of the time of a start. */
 function withoutRanges(key: string, value: unknown): unknown {
   return (key === 'min' || key === 'max') && Array.isArray(value) ? [] : value;
 }
@@ -111,7 +111,7 @@ function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table
       const { job, ...info } = unwrap(
         coreOf().createSweep(
           models.get(model),
-          JSON.stringify(plan),
+          JSON.stringify({ ...plan, inputs: [] }),
           JSON.stringify(encodings, withoutRanges),
           choice,
         ),
@@ -143,11 +143,8 @@ function quantizeHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Ta
       );
       return { ...(info as unknown as QuantizeInfo), job: jobs.add(job) };
     },
-    'quantize.read': ({ job, part, offset, length }, context) => {
-      const bytes = unwrap(jobs.get(job).read(part, offset, length));
-      context.transfer(bytes.buffer);
-      return bytes;
-    },
+    'quantize.read': ({ job, part, offset, length }) =>
+      new Blob([unwrap(jobs.get(job).read(part, offset, length))]),
     'quantize.end': ({ job }) => drop(jobs, job),
   };
 }

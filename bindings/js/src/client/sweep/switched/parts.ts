@@ -21,11 +21,13 @@ export interface RunPrices {
 }
 
 /**
- * How many parts pay for a worker that makes `runs` runs, which without a cut would be of the whole model: n parts, with rows
- * spread evenly over them, take runs * (1/2 + 1/2n) * runMs + n * createMs.
+ * How many parts pay for a worker that makes `runs` runs of `samples` samples, which without a cut would be of the whole model: n
+ * parts, with rows spread evenly over them, take (runs + n * samples) * (1/2 + 1/2n) * runMs + n * createMs, as each runs every
+ * sample once with everything off.
  */
-export function bestPartCount({ createMs, runMs }: RunPrices, runs: number): number {
-  return Math.max(1, Math.round(Math.sqrt((runs * runMs) / (2 * Math.max(createMs, 0.1)))));
+export function bestPartCount({ createMs, runMs }: RunPrices, runs: number, samples: number): number {
+  const each = 2 * createMs + samples * runMs;
+  return Math.max(1, Math.round(Math.sqrt((runs * runMs) / Math.max(each, 0.1))));
 }
 
 /**

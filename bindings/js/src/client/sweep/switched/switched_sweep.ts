@@ -13,6 +13,7 @@ import type { Scoring } from '../scoring.js';
 import { SwitchedLane } from './lane.js';
 import { bestPartCount, type Part, PartModels, partsOf } from './parts.js';
 import { type Share, sharesOf } from './shares.js';
+import { type Unit, UnitQueue, unitsOf } from './units.js';
 
 /** Runtime memory for sessions of one worker. */
 const SESSION_BYTES = 256 * 2 ** 20;
@@ -24,8 +25,6 @@ const RUNS_OF_TOP = 0.6;
  * more tensors it is.
  */
 const CROSSING = [Number.POSITIVE_INFINITY, 1, 0];
-/** Results come at least about this often. */
-const CALL_MS = 150;
 
 export interface SwitchedJob {
   lane: LaneJob;
@@ -49,6 +48,7 @@ export class SwitchedSweep {
   private readonly laneOf = new Map<Connection, number>();
   private readonly models: PartModels;
   private readonly broken = new Set<Row>();
+  private readonly switched: ReadonlySet<Row>;
   private parts: Part[] = [];
   /** What the first part hands to the others. */
   private crossings: { cut: number; tensors: string[] }[] = [];
@@ -59,6 +59,7 @@ export class SwitchedSweep {
     /** That can be switched. */
     private readonly rows: readonly Row[],
   ) {
+    this.switched = new Set(rows);
     const crossing = (part: Part) => (part.front ? this.crossings.flatMap(({ tensors }) => tensors) : []);
     this.models = new PartModels(job.lane.model, job.started.sweep, job.signal, crossing);
     const { encodings } = job.encodings;
@@ -119,7 +120,7 @@ export class SwitchedSweep {
     const share = this.job.all ? RUNS_OF_TOP : 1;
     const runs = (share * this.rows.length * count) / this.lanes.length;
     const inputs = new Set(job.inputs.map(({ name }) => name));
-    const parts = bestPartCount(prices, runs);
+    const parts = bestPartCount(prices, runs, count / this.lanes.length);
     for (const most of CROSSING) {
       this.parts = partsOf(this.rows, started, parts, inputs, most);
       this.crossings = this.parts.flatMap(({ cut, front }) =>
@@ -145,7 +146,8 @@ export class SwitchedSweep {
       const home = (sample: number) =>
         new Set([...this.lanes.keys()].filter((lane) => this.lanes[lane]!.has(sample)));
       const shares = sharesOf(tasks, this.lanes.length, home);
-      await this.onLanes((lane, i) => this.share(lane, shares[i]!));
+      const queue = new UnitQueue(shares.map((some) => unitsOf(some, this.parts)));
+      await this.onLanes((lane, i) => this.work(lane, i, shares[i]!, queue));
     }
     await this.job.settle();
   }
@@ -156,20 +158,23 @@ export class SwitchedSweep {
     return Math.max(1, Math.floor(BLOCK_BYTES / Math.max(1, ...bytes)));
   }
 
-  private async share(lane: SwitchedLane, shares: Share[]): Promise<void> {
-    const samples = [...new Set(shares.flatMap((share) => share.samples))].sort((a, b) => a - b);
-    await lane.load(samples);
-    const wanted = new Map(shares.map((share) => [share.row, share.samples]));
-    const switched = new Set(this.rows);
-    for (const { row, samples: some } of shares) if (!switched.has(row)) await this.variant(lane, row, some);
-    for (const part of this.parts) {
-      const rows = part.rows.filter((row) => wanted.has(row) && !this.broken.has(row));
-      for (const [key, some] of groupsBySamples(rows, wanted))
-        await this.runPart(lane, part, some, key.split(',').map(Number));
-      if (!part.front || this.crossings.length === 0) continue;
-      for (const sample of samples)
-        if (!lane.crossed(sample) && !this.stopped()) await this.callOrMove(lane, part, [], [sample]);
-    }
+  private async work(lane: SwitchedLane, index: number, shares: Share[], queue: UnitQueue): Promise<void> {
+    await lane.load([...new Set(shares.flatMap((share) => share.samples))].sort((a, b) => a - b));
+    for (const { row, samples } of shares)
+      if (!this.switched.has(row)) await this.variant(lane, row, samples);
+    const here = (sample: number) => this.crossings.length === 0 || lane.crossed(sample);
+    const next = () => (this.stopped() ? null : queue.take(index, here));
+    for (let unit = next(); unit !== null; unit = next()) await this.unit(lane, unit);
+  }
+
+  /** Of a part that another lane found wrong, the rows come again in the next round. */
+  private async unit(lane: SwitchedLane, { part, rows, sample }: Unit): Promise<void> {
+    await lane.load([sample]);
+    const [front] = this.parts;
+    if (!part.front && this.crossings.length > 0 && !lane.crossed(sample))
+      await this.callOrMove(lane, front!, [], [sample]);
+    const left = rows.filter((row) => !this.broken.has(row));
+    if (left.length > 0 && this.parts.includes(part)) await this.callOrMove(lane, part, left, [sample]);
   }
 
   private async variant(lane: SwitchedLane, row: Row, samples: number[]): Promise<void> {
@@ -177,12 +182,6 @@ export class SwitchedSweep {
     this.job.costs(costs);
     this.job.measured(row, samples, terms);
     this.job.runs(samples.length);
-  }
-
-  private async runPart(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
-    const each = Math.max(1, Math.floor(CALL_MS / Math.max(0.1, lane.prices.runMs * rows.length)));
-    for (let at = 0; at < samples.length && !rows.some((row) => this.broken.has(row)); at += each)
-      await this.callOrMove(lane, part, rows, samples.slice(at, at + each));
   }
 
   private async callOrMove(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
@@ -238,13 +237,3 @@ export class SwitchedSweep {
 }
 
 const NO_COSTS = { sessions: 0, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 };
-
-/** Rows that are wanted for the same samples, by these. */
-function groupsBySamples(rows: Row[], wanted: Map<Row, number[]>): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const key = wanted.get(row)!.join(',');
-    groups.set(key, [...(groups.get(key) ?? []), row]);
-  }
-  return groups;
-}
