@@ -7,6 +7,18 @@ total_failed=0
 start_counting() {
   rm -rf "$results"
   mkdir -p "$results"
+  : >"$results/failed"
+}
+
+# note_failure WHAT: says it now, and again at the end.
+note_failure() {
+  say "FAILED: $1"
+  printf '%s: %s\n' "$suite" "$1" >>"$results/failed"
+}
+
+# note_failures FILE: the failed tests of a report.
+note_failures() {
+  node "$project/cmake/setup/failed_tests.mjs" "$suite" "$1" >>"$results/failed" 2>/dev/null || true
 }
 
 # count PASSED FAILED: adds to the running suite.
@@ -22,7 +34,7 @@ step() {
   if "$@"; then
     count 1 0
   else
-    say "FAILED: $what"
+    note_failure "$what"
     count 0 1
   fi
 }
@@ -43,9 +55,11 @@ count_catch2() {
   local passed failed skipped
   if read -r passed failed skipped < <(catch2_cases "$1"); then
     count "$passed" "$failed"
+    [ "$failed" = 0 ] || note_failures "$1"
   else
-    say "FAILED: no report in ${1#"$project"/}"
+    note_failure "no report in ${1#"$project"/}"
     count 0 1
+    note_failures "$1"
   fi
 }
 
@@ -53,6 +67,7 @@ count_catch2() {
 count_vitest() {
   count_from "$1" '[r.numPassedTests, r.numFailedTests + r.testResults.filter(
     (f) => f.status === "failed" && !f.assertionResults.some((a) => a.status === "failed")).length]'
+  [ "$suite_failed" = 0 ] || note_failures "$1"
 }
 
 # count_from FILE EXPRESSION: EXPRESSION makes [passed, failed] of the parsed report r.
@@ -65,24 +80,24 @@ count_from() {
     # shellcheck disable=SC2086 # two numbers
     count $figures
   else
-    say "FAILED: no report in ${1#"$project"/}"
+    note_failure "no report in ${1#"$project"/}"
     count 0 1
   fi
 }
 
 # run_suite NAME: runs suite_NAME. Its status matters only when nothing was counted as failed (it broke off early).
 run_suite() {
-  local name="$1" start="$SECONDS" status=0
+  local name="$1" start="$SECONDS" status=0 suite="$1"
   suite_passed=0
   suite_failed=0
   say "suite $name"
   "suite_$name" || status=$?
   if [ "$status" != 0 ] && [ "$suite_failed" = 0 ]; then
-    say "FAILED: suite $name broke off with status $status"
+    note_failure "the suite broke off with status $status"
     suite_failed=1
   fi
   if [ "$((suite_passed + suite_failed))" = 0 ]; then
-    say "FAILED: suite $name ran nothing"
+    note_failure 'nothing ran'
     suite_failed=1
   fi
   total_passed=$((total_passed + suite_passed))
@@ -93,6 +108,11 @@ run_suite() {
 
 finish_counting() {
   printf '\n'
+  if [ -s "$results/failed" ]; then
+    printf 'What failed:\n'
+    cat "$results/failed"
+    printf '\n'
+  fi
   cat "$results/summary"
   printf '%d passed, %d failed\n' "$total_passed" "$total_failed"
   [ "$total_failed" = 0 ]

@@ -58,29 +58,30 @@ suite_wasm() {
   step 'WASM runs as many test cases as the native program' same_number_of_cases
 }
 
-# Malformed models through the native program, under sanitizers. tests/hostile/run.sh PROGRAM prints "N passed, M failed".
-suite_hostile() {
-  build_for_tests native-sanitize halftone-inspect || return 1
-  local figures output="$results/hostile.txt"
+# count_printed NAME COMMAND...: a program that prints "FAILED ..." for what failed, and "N passed, M failed" at its end.
+count_printed() {
+  local figures output="$results/$1.txt"
+  shift
   # Through a file: `tee /dev/stderr` would cut off the log that standard error may go to.
-  "$project/tests/hostile/run.sh" "$project/build/native-sanitize/native_tests/halftone-inspect" >"$output" || true
+  "$@" >"$output" || true
   cat "$output"
+  sed -n "s/^FAILED /$suite: /p" "$output" | head -n 20 >>"$results/failed"
   figures="$(sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$output" | tail -n 1)"
   # shellcheck disable=SC2086 # two numbers
   [ -n "$figures" ] && count $figures
 }
 
-# Random graphs that the native suite quantizes, in onnxruntime. tests/random/run.mjs PROGRAM COUNT SEED prints "N passed,
-# M failed". Always the same graphs here, since what a new one meets may be a limit of the runtime; other seeds by hand. The
-# native suite itself takes another seed each time.
+# Malformed models through the native program, under sanitizers.
+suite_hostile() {
+  build_for_tests native-sanitize halftone-inspect || return 1
+  count_printed hostile "$project/tests/hostile/run.sh" "$project/build/native-sanitize/native_tests/halftone-inspect"
+}
+
+# Random graphs that the native suite quantizes, in onnxruntime. Always the same graphs here, since what a new one meets may be
+# a limit of the runtime; other seeds by hand. The native suite itself takes another seed each time.
 suite_random() {
   build_for_tests native halftone_tests || return 1
-  local figures output="$results/random.txt"
-  node "$project/tests/random/run.mjs" "$project/build/native/native_tests/halftone_tests" 2000 1 >"$output" || true
-  cat "$output"
-  figures="$(sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$output" | tail -n 1)"
-  # shellcheck disable=SC2086 # two numbers
-  [ -n "$figures" ] && count $figures
+  count_printed random node "$project/tests/random/run.mjs" "$project/build/native/native_tests/halftone_tests" 2000 1
 }
 
 # Installs the library and builds a program elsewhere that knows nothing but find_package(halftone).

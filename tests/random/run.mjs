@@ -60,7 +60,7 @@ try {
     const why = await tryGraph(graph);
     if (why !== null) failures.push(`graph ${graph}: ${why}`);
   }
-  for (const failure of failures) console.log(failure);
+  for (const failure of failures) console.log(`FAILED ${failure}`);
   for (const { what, times } of LIMITS_OF_FUSION)
     console.log(`not with the runtime's defaults: ${what}: ${times}`);
   console.log(`${count - failures.length} passed, ${failures.length} failed`);
