@@ -13,7 +13,18 @@
 namespace halftone::codec {
 namespace {
 
-constexpr std::uint64_t kGroupElements = 16384;
+// Elements that are worked on together, so that they and their records stay in the nearest cache.
+constexpr std::uint64_t kGroupElements = 2048;
+
+bool same_words(const void* first, const void* second, std::size_t bytes) {
+  const auto* a = static_cast<const std::uint8_t*>(first);
+  const auto* b = static_cast<const std::uint8_t*>(second);
+  std::uint64_t different = 0;
+  for (std::size_t at = 0; at < bytes; at += sizeof(different)) {
+    different |= load_bytes<std::uint64_t>(a + at) ^ load_bytes<std::uint64_t>(b + at);
+  }
+  return different == 0;
+}
 
 // The blocks of one run of a schema.
 class RunDecoder {
@@ -73,8 +84,7 @@ class RunDecoder {
     const auto values = static_cast<std::size_t>(run_.sizes.table_values);
     const std::uint8_t* stored = record + kRecordNumbers;
     if (values == 0) return true;
-    if (table_.size() == values && std::memcmp(table_.data(), stored, values * sizeof(double)) == 0)
-      return true;
+    if (table_.size() == values && same_words(table_.data(), stored, values * sizeof(double))) return true;
     table_.resize(values);
     std::memcpy(table_.data(), stored, values * sizeof(double));
     return check_table(table_).ok();

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -72,20 +73,15 @@ class RunEncoder {
             std::span<const double>(run_.codebooks).subspan(first, values)};
   }
 
-  // All but codes. What blocks share is copied, the rest put in its place.
-  void write_numbers(std::uint64_t block, std::size_t blocks, std::uint8_t* records) const {
+  // Numbers that blocks don't share, in place of what is in the template.
+  void write_own_numbers(std::uint64_t block, std::size_t blocks, std::uint8_t* records) const {
     const auto stride = static_cast<std::size_t>(sizes_.record_bytes);
     const std::array<const std::vector<double>*, 3> numbers{&run_.scales, &run_.zero_points, &run_.offsets};
-    for (std::size_t i = 0; i < blocks; ++i) {
-      std::uint8_t* record = records + i * stride;
-      // Of a known size where there is no table: stores in place of a call for each block.
-      if (template_.size() == kRecordNumbers)
-        std::memcpy(record, template_.data(), kRecordNumbers);
-      else
-        std::memcpy(record, template_.data(), template_.size());
-      for (std::size_t which = 0; which < numbers.size(); ++which) {
-        if (numbers[which]->size() == 1) continue;
-        std::memcpy(record + which * sizeof(double), numbers[which]->data() + block + i, sizeof(double));
+    for (std::size_t which = job_.automatic_scales ? 1 : 0; which < numbers.size(); ++which) {
+      if (numbers[which]->size() == 1) continue;
+      const double* own = numbers[which]->data() + block;
+      for (std::size_t i = 0; i < blocks; ++i) {
+        std::memcpy(records + i * stride + which * sizeof(double), own + i, sizeof(double));
       }
     }
   }
@@ -95,29 +91,31 @@ class RunEncoder {
                             std::uint8_t* records) {
     const auto count = static_cast<std::size_t>(blocks);
     if (!shared_table()) prepare_table(block);
-    write_numbers(block, count, records);
     const std::size_t done = run_kernel(block, count, source, records);
-    // A scale that isn't finite is found by check_values, too.
-    const bool scaled = job_.check_values || scales_are_finite(count, records);
-    if (done < count || !scaled) return encode_each(block, count, source, records);
+    write_own_numbers(block, count, records);
+    const double largest = done < count ? 0.0 : largest_scale(count, records);
+    if (done < count || !std::isfinite(largest)) return encode_each(block, count, source, records);
+    const bool one_offset = run_.offsets.size() == 1;
+    if (one_offset && surely_finite(widest_, largest, run_.offsets[0], job_.source)) return {};
     return check_values(block, count, source, records);
   }
 
-  [[nodiscard]] bool scales_are_finite(std::size_t blocks, const std::uint8_t* records) const {
-    if (!job_.automatic_scales) return true;
-    bool finite = true;
+  // NaN and infinity are larger than all others: a scale that isn't finite shows.
+  [[nodiscard]] double largest_scale(std::size_t blocks, const std::uint8_t* records) const {
+    const auto stride = static_cast<std::size_t>(sizes_.record_bytes);
+    std::uint64_t largest = 0;  // of positive doubles, bits have their order
     for (std::size_t i = 0; i < blocks; ++i) {
-      finite &=
-          std::isfinite(load_bytes<double>(records + i * static_cast<std::size_t>(sizes_.record_bytes)));
+      largest = std::max(largest, load_bytes<std::uint64_t>(records + i * stride));
     }
-    return finite;
+    return std::bit_cast<double>(largest);
   }
 
   std::size_t run_kernel(std::uint64_t block, std::size_t blocks, const std::uint8_t* source,
                          std::uint8_t* records) const {
     const auto stride = static_cast<std::size_t>(sizes_.record_bytes);
     const numeric::AutomaticScales automatic{job_.automatic_scales ? records : nullptr, stride};
-    const numeric::BlockRun run{blocks, run_.layout.count, {records, stride}};
+    const numeric::BlockRun run{
+        blocks, run_.layout.count, doubles_of(run_.scales, block), {template_.data(), template_.size()}};
     const numeric::PackedBlocks<std::uint8_t> codes{records + template_.size(), stride};
     if (run_.layout.method == CodecMethod::kAffine) {
       const numeric::AffineCodes affine{run_.layout.bits, run_.layout.signed_codes,

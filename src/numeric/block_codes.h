@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "numeric/block_kernels.h"
 #include "numeric/code_table.h"
@@ -35,6 +36,24 @@ inline double block_double(BlockDoubles doubles, std::size_t block) {
   double value = 0.0;
   std::memcpy(&value, doubles.first + block * doubles.stride, sizeof(value));
   return value;
+}
+
+// In pieces of a known size, which are stores in place of a call; the last overlaps the one before.
+inline void write_head(BlockHeads heads, std::uint8_t* codes) {
+  std::uint8_t* to = codes - heads.size;
+  const auto copy = [&heads, to](auto piece) {
+    constexpr std::size_t kPiece = piece.value;
+    const std::size_t last = heads.size - kPiece;
+    for (std::size_t at = 0; at < last; at += kPiece) std::memcpy(to + at, heads.bytes + at, kPiece);
+    std::memcpy(to + last, heads.bytes + last, kPiece);
+  };
+  if (heads.size >= 32) {
+    copy(std::integral_constant<std::size_t, 32>());
+  } else if (heads.size >= 8) {
+    copy(std::integral_constant<std::size_t, 8>());
+  } else {
+    for (std::size_t at = 0; at < heads.size; ++at) to[at] = heads.bytes[at];
+  }
 }
 
 // With scale 1.

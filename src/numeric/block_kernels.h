@@ -26,11 +26,19 @@ struct BlockDoubles {
   std::size_t stride;
 };
 
+// What encoding writes in front of the codes of each block, so that it ends where they begin; a scale that is
+// chosen comes on top of it. The same for all blocks; nothing with size 0.
+struct BlockHeads {
+  const std::uint8_t* bytes = nullptr;
+  std::size_t size = 0;
+};
+
 // Blocks of equal length.
 struct BlockRun {
   std::size_t blocks;
   std::size_t count;  // elements of each
   BlockDoubles scales;
+  BlockHeads heads = {};
 };
 
 // Where the codes of block b are: first + b * stride. A block has packed_byte_count(packing, count) bytes.
@@ -81,7 +89,7 @@ struct BlockKernelSet {
 
   // Codes of values. Scales of the run are positive and finite. Returns the number of blocks before the first
   // that has a value, a scale chosen here or, with a table, a quotient that isn't finite: `run.blocks` if all
-  // is well. Codes and scales from that block on are unspecified then.
+  // is well. Heads, codes and scales from that block on are unspecified then.
   std::size_t (*encode_affine)(const std::uint8_t* x, const BlockRun& run, const AffineCodes& affine,
                                AutomaticScales automatic, PackedBlocks<std::uint8_t> codes);
   std::size_t (*encode_table)(const std::uint8_t* x, const BlockRun& run, const CodeTable& table,

@@ -28,12 +28,14 @@ void find_levels(CodeTable& table) {
   const auto levels =
       std::unique(sorted.begin(), end, [](const Level& a, const Level& b) { return a.value == b.value; });
   table.levels = static_cast<std::size_t>(levels - sorted.begin());
+  table.is_ordered = true;
   table.lowest = sorted[0].value;
   table.highest = sorted[table.levels - 1].value;
   table.largest = std::max(std::abs(table.lowest), std::abs(table.highest));
   double gap = table.largest;
   for (std::size_t i = 0; i < table.levels; ++i) {
     table.code[i] = static_cast<std::uint8_t>(sorted[i].entry);
+    table.is_ordered = table.is_ordered && sorted[i].entry == i;
     if (i + 1 == table.levels) break;
     // Halves first: the sum of two doubles can overflow.
     table.midpoint[i] = sorted[i].value / 2.0 + sorted[i + 1].value / 2.0;
@@ -57,7 +59,7 @@ bool holds_small_float(const CodeTable& table, SmallFloat type, std::size_t coun
   return entry == count;
 }
 
-// What cell number `cell` (-8 .. 7) lists; false for more than two thresholds.
+// What cell number `cell` (0 .. 15) lists; false for more than two thresholds.
 bool fill_cell(const CodeTable& table, std::int32_t cell, TableCells& cells) {
   constexpr std::int32_t kSize = 1 << TableCells::kCellBits;
   const std::int32_t begin = cell * kSize;
@@ -75,8 +77,8 @@ bool fill_cell(const CodeTable& table, std::int32_t cell, TableCells& cells) {
       listed[count++] = step - TableCells::kNear;
     }
   }
-  const auto at = static_cast<std::size_t>(cell & 15);
-  cells.level[at] = static_cast<std::uint8_t>(below + listed.size());
+  const auto at = static_cast<std::size_t>(cell);
+  cells.level[at] = static_cast<std::uint8_t>(below);
   for (std::size_t i = 0; i < listed.size(); ++i) {
     cells.thresholds[2 * i][at] = static_cast<std::uint8_t>(listed[i] & 0xFF);
     cells.thresholds[2 * i + 1][at] = static_cast<std::uint8_t>((listed[i] >> 8) & 0xFF);
@@ -87,11 +89,11 @@ bool fill_cell(const CodeTable& table, std::int32_t cell, TableCells& cells) {
 // Spreads the levels over all positions but some room at each end.
 bool fill_cells(CodeTable& table) {
   TableCells& cells = table.cells;
-  constexpr double kHalf = 32768.0 - 256.0;
-  cells.per_unit = static_cast<float>(2.0 * kHalf / (table.highest - table.lowest));
-  cells.origin = static_cast<std::int32_t>(std::nearbyint(-kHalf - table.lowest * cells.per_unit));
+  constexpr double kRoom = 256.0;
+  cells.per_unit = static_cast<float>((65536.0 - 2.0 * kRoom) / (table.highest - table.lowest));
+  cells.origin = static_cast<std::int32_t>(std::nearbyint(kRoom - table.lowest * cells.per_unit));
   if (std::abs(cells.origin) > (1 << 17)) return false;  // all levels on one side of 0, far off
-  for (std::int32_t cell = -8; cell < 8; ++cell) {
+  for (std::int32_t cell = 0; cell < 16; ++cell) {
     if (!fill_cell(table, cell, cells)) return false;
   }
   return true;

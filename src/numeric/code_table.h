@@ -20,16 +20,16 @@ enum class TableShape : std::uint8_t {
   kE3M2,   // the 64 values of float6e3m2
 };
 
-// Positions of quotients in whole steps: rounded(quotient * per_unit) + origin, limited to 16 bits. A cell is
-// 4096 of them; its number, the highest four bits, is the index of the tables below. A threshold is listed in
-// each cell from which it is at most kNear steps away.
+// Positions of quotients in whole steps: rounded(quotient * per_unit) + origin, limited to 0 .. 2^16 - 1. A
+// cell is 4096 of them; its number, the highest four bits, is the index of the tables below. A threshold is
+// listed in each cell from which it is at most kNear steps away.
 struct TableCells {
   static constexpr int kCellBits = 12;
   static constexpr std::int32_t kNear = 1;  // positions and thresholds are each rounded: off by 1.01 together
 
   float per_unit;
   std::int32_t origin;
-  std::array<std::uint8_t, 16> level;  // above the cell's two thresholds
+  std::array<std::uint8_t, 16> level;  // below the cell's two thresholds
   // Low and high bytes of the first threshold minus kNear, then of the second. "None" lies half a cell or
   // more above the cell, modulo 2^16.
   std::array<std::array<std::uint8_t, 16>, 4> thresholds;
@@ -54,6 +54,7 @@ struct CodeTable {
   double guard;
   double farthest;
 
+  bool is_ordered;  // code[i] is i
   TableShape shape;
   TableCells cells;  // for kCells
 };

@@ -36,6 +36,7 @@ std::size_t encode_affine(const std::uint8_t* x, const BlockRun& run, const Affi
   std::vector<std::uint8_t> unpacked(run.count);
   for (std::size_t block = 0; block < run.blocks; ++block) {
     AffineBlock parameters = affine_block(affine, block);
+    write_head(run.heads, codes.first + block * codes.stride);
     const std::optional<double> scale =
         scale_of_block(x, run, block, parameters.offset, affine_reach(parameters), automatic);
     if (!scale) return block;
@@ -53,6 +54,7 @@ std::size_t encode_table(const std::uint8_t* x, const BlockRun& run, const CodeT
                          AutomaticScales automatic, CodePacking packing, PackedBlocks<std::uint8_t> codes) {
   std::vector<std::uint8_t> unpacked(run.count);
   for (std::size_t block = 0; block < run.blocks; ++block) {
+    write_head(run.heads, codes.first + block * codes.stride);
     const std::optional<double> scale = scale_of_block(x, run, block, 0.0, table_reach(table), automatic);
     if (!scale) return block;
     for (std::size_t i = 0; i < run.count; ++i) {

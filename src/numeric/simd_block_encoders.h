@@ -6,6 +6,8 @@
 // that it yields a "slack" beside each code: an unsigned number, at most kDoubt where there is doubt. The
 // smallest of many is enough to know that there is none.
 //
+// `kFewCodes` says that codes are below 16.
+//
 // An encoder is used where can_code() says so of the block's largest magnitude; values are finite.
 #include <array>
 #include <cstddef>
@@ -69,6 +71,9 @@ HWY_INLINE bool is_ordinary_scale(double scale) { return scale >= 0x1p-100 && sc
 // What an encoder is made from, and what answers for a value that it can't.
 struct AffineSource {
   AffineBlock block;
+  [[nodiscard]] HWY_INLINE CodeReach shared() const { return {block.lowest, block.highest}; }
+  [[nodiscard]] HWY_INLINE double scale() const { return block.scale; }
+  [[nodiscard]] HWY_INLINE double numerator() const { return 1.0; }
   [[nodiscard]] std::optional<std::uint8_t> code(float value) const {
     return static_cast<std::uint8_t>(affine_code(static_cast<double>(value), block));
   }
@@ -76,9 +81,14 @@ struct AffineSource {
 
 struct TableSource {
   const CodeTable* table;
-  double scale;
+  double the_scale;
+  [[nodiscard]] HWY_INLINE const CodeTable& shared() const { return *table; }
+  [[nodiscard]] HWY_INLINE double scale() const { return the_scale; }
+  [[nodiscard]] HWY_INLINE double numerator() const {
+    return table->shape == TableShape::kCells ? static_cast<double>(table->cells.per_unit) : 1.0;
+  }
   [[nodiscard]] std::optional<std::uint8_t> code(float value) const {
-    return table_code(static_cast<double>(value), scale, *table);
+    return table_code(static_cast<double>(value), the_scale, *table);
   }
 };
 
@@ -88,12 +98,23 @@ struct Lanes {
   UnsignedVec slack;
 };
 
-// Narrowing saturates.
+// Narrowing happens within 128 bits, and this puts what became of four vectors of 32 bits into their order.
+HWY_INLINE ByteVec in_order(ByteVec codes) {
+  if constexpr (kLanes > 4) {
+    constexpr std::uint32_t kOrder[8] = {0, 4, 1, 5, 2, 6, 3, 7};
+    const auto order = hn::SetTableIndices(UnsignedTag(), kOrder);
+    return hn::BitCast(ByteTag(), hn::TableLookupLanes(hn::BitCast(UnsignedTag(), codes), order));
+  } else {
+    return codes;
+  }
+}
+
+// Narrowing saturates. The order is left to in_order().
 template <typename NarrowTag>
 HWY_INLINE hn::Vec<NarrowTag> narrowed(IntVec a, IntVec b, IntVec c, IntVec d) {
-  const auto low = hn::OrderedDemote2To(ShortTag(), a, b);
-  const auto high = hn::OrderedDemote2To(ShortTag(), c, d);
-  return hn::OrderedDemote2To(NarrowTag(), low, high);
+  const auto low = hn::ReorderDemote2To(ShortTag(), a, b);
+  const auto high = hn::ReorderDemote2To(ShortTag(), c, d);
+  return hn::ReorderDemote2To(NarrowTag(), low, high);
 }
 
 // The part of an encoder that works on lanes: four of them make a step.
@@ -111,7 +132,7 @@ struct StepByLanes {
     const Lanes c = encoder.lanes(load_floats(x, 2));
     const Lanes d = encoder.lanes(load_floats(x, 3));
     slack = hn::Min(slack, hn::Min(hn::Min(a.slack, b.slack), hn::Min(c.slack, d.slack)));
-    return encoder.finished(narrowed<NarrowTag>(a.codes, b.codes, c.codes, d.codes));
+    return in_order(encoder.finished(narrowed<NarrowTag>(a.codes, b.codes, c.codes, d.codes)));
   }
   // A nonzero byte for each code that is in doubt.
   static HWY_INLINE ByteVec marks(const Encoder& encoder, const std::uint8_t* x) {
@@ -120,19 +141,20 @@ struct StepByLanes {
       return hn::BitCast(
           IntTag(), hn::VecFromMask(UnsignedTag(), hn::Le(slack, hn::Set(UnsignedTag(), Encoder::kDoubt))));
     };
-    return hn::BitCast(ByteTag(), narrowed<SignedByteTag>(mark(0), mark(1), mark(2), mark(3)));
+    return in_order(hn::BitCast(ByteTag(), narrowed<SignedByteTag>(mark(0), mark(1), mark(2), mark(3))));
   }
 };
 
 // Integers without an offset, as whole numbers of 2^-14: one addition to 1.5 * 2^9 rounds to those. With
-// quotients below 256 they are off by less than 1, and by 1/2 for their own rounding. `kLimited`: quotients
-// are limited first, to whole numbers. Otherwise the codes are, after rounding: the same but for ties, which
-// are in doubt.
+// quotients below 256 they are off by less than 1, and by 1/2 for their own rounding: what is 2 or more from
+// a tie is on its side of it. `kLimited`: quotients are limited first, to whole numbers. Otherwise the codes
+// are, after rounding: the same but for ties, which are in doubt.
 template <bool kSigned, bool kLimited>
 class AffineEncoder : public StepByLanes<AffineEncoder<kSigned, kLimited>,
                                          std::conditional_t<kSigned, SignedByteTag, ByteTag>> {
  public:
-  static constexpr std::uint32_t kDoubt = 4;
+  static constexpr std::uint32_t kDoubt = 2;
+  static constexpr bool kFewCodes = false;
   using CodeTag = std::conditional_t<kSigned, SignedByteTag, ByteTag>;
 
   static HWY_INLINE bool can_code(const AffineSource& source, double largest) {
@@ -141,20 +163,25 @@ class AffineEncoder : public StepByLanes<AffineEncoder<kSigned, kLimited>,
            (kLimited || largest <= 255.0 * block.scale);
   }
 
-  HWY_INLINE explicit AffineEncoder(const AffineSource& source)
-      : reciprocal_(floats(static_cast<float>(1.0 / source.block.scale))),
-        low_(floats(static_cast<float>(source.block.lowest - source.block.zero_point))),
-        high_(floats(static_cast<float>(source.block.highest - source.block.zero_point))),
-        bias_(ints((static_cast<std::int32_t>(source.block.zero_point) * kUnits) + kUnits / 2 + 2 -
-                   kFineRounderBits)),
-        lowest_(hn::Set(CodeTag(), static_cast<Code>(source.block.lowest))),
-        highest_(hn::Set(CodeTag(), static_cast<Code>(source.block.highest))) {}
+  // The lowest and the highest code.
+  HWY_INLINE explicit AffineEncoder(CodeReach codes)
+      : lowest_(hn::Set(CodeTag(), static_cast<Code>(codes.low))),
+        highest_(hn::Set(CodeTag(), static_cast<Code>(codes.high))) {}
+
+  HWY_INLINE void prepare(const AffineSource& source) {
+    const AffineBlock& block = source.block;
+    bias_ = ints((static_cast<std::int32_t>(block.zero_point) * kUnits) + kUnits / 2 + 1 - kFineRounderBits);
+    if constexpr (kLimited) {
+      low_ = floats(static_cast<float>(block.lowest - block.zero_point));
+      high_ = floats(static_cast<float>(block.highest - block.zero_point));
+    }
+  }
+  HWY_INLINE void set_factor(float factor) { reciprocal_ = floats(factor); }
 
   HWY_INLINE Lanes lanes(FloatVec x) const {
     FloatVec quotient = hn::Mul(x, reciprocal_);
     if constexpr (kLimited) quotient = hn::Min(hn::Max(quotient, low_), high_);
-    // Half a unit more, so that ties are multiples of kUnits, and 2, so that what is near one is just above
-    // it.
+    // Half of kUnits more, so that ties are multiples of it, and 1, so that what is near one isn't below it.
     const IntVec units = hn::Add(as_bits(hn::Add(quotient, floats(kFineRounder))), bias_);
     return {hn::ShiftRight<kUnitBits>(units), as_unsigned(hn::And(units, ints(kUnits - 1)))};
   }
@@ -169,10 +196,10 @@ class AffineEncoder : public StepByLanes<AffineEncoder<kSigned, kLimited>,
   static constexpr float kFineRounder = 768.0F;
   static constexpr std::int32_t kFineRounderBits = 0x44400000;
 
-  FloatVec reciprocal_;
-  FloatVec low_;
-  FloatVec high_;
-  IntVec bias_;
+  FloatVec reciprocal_ = hn::Zero(FloatTag());
+  FloatVec low_ = hn::Zero(FloatTag());
+  FloatVec high_ = hn::Zero(FloatTag());
+  IntVec bias_ = hn::Zero(IntTag());
   hn::Vec<CodeTag> lowest_;
   hn::Vec<CodeTag> highest_;
 };
@@ -185,21 +212,21 @@ HWY_INLINE ByteVec codes_of_levels(const CodeTable& table) {
   return hn::LoadDup128(ByteTag(), table.code.data());
 }
 
-// See TableCells.
+// See TableCells. `kOrdered`: codes are the numbers of levels.
+template <bool kOrdered>
 class CellEncoder {
  public:
-  using Slack = UnsignedShortVec;
+  static constexpr bool kFewCodes = true;
+  using Slack = ByteVec;
 
   // Positions have to be whole numbers below 2^22.
   static HWY_INLINE bool can_code(const TableSource& source, double largest) {
     const double per_unit = source.table->cells.per_unit;
-    return is_ordinary_scale(source.scale) && largest * per_unit <= 0x1p20 * source.scale;
+    return is_ordinary_scale(source.the_scale) && largest * per_unit <= 0x1p20 * source.the_scale;
   }
 
-  HWY_INLINE explicit CellEncoder(const TableSource& source) : CellEncoder(*source.table, source.scale) {}
-  HWY_INLINE CellEncoder(const CodeTable& table, double scale)
-      : factor_(floats(static_cast<float>(static_cast<double>(table.cells.per_unit) / scale))),
-        bias_(ints(table.cells.origin - kRounderBits)),
+  HWY_INLINE explicit CellEncoder(const CodeTable& table)
+      : bias_(ints(table.cells.origin - kRounderBits)),
         level_(table_of(table.cells.level)),
         first_low_(table_of(table.cells.thresholds[0])),
         first_high_(table_of(table.cells.thresholds[1])),
@@ -207,76 +234,70 @@ class CellEncoder {
         second_high_(table_of(table.cells.thresholds[3])),
         codes_(codes_of_levels(table)) {}
 
-  static HWY_INLINE Slack no_doubt() { return hn::Set(UnsignedShortTag(), std::uint16_t{0xFFFF}); }
+  HWY_INLINE void prepare(const TableSource& /*source*/) {}
+  HWY_INLINE void set_factor(float factor) { factor_ = floats(factor); }
+
+  static HWY_INLINE Slack no_doubt() { return hn::Set(ByteTag(), std::uint8_t{0xFF}); }
   static HWY_INLINE bool is_doubtful(Slack slack) {
-    return !hn::AllFalse(UnsignedShortTag(), hn::Le(slack, hn::Set(UnsignedShortTag(), kDoubt)));
+    return !hn::AllFalse(ByteTag(), hn::Le(slack, hn::Set(ByteTag(), kDoubt)));
   }
   static HWY_INLINE ByteVec codes(const CellEncoder& encoder, const std::uint8_t* x, Slack& slack) {
-    const Positions got = encoder.positions(x);
-    slack = hn::Min(slack, hn::Min(got.low.slack(), got.high.slack()));
-    const ByteVec passed = hn::BitCast(
-        ByteTag(), hn::OrderedDemote2To(SignedByteTag(), got.low.not_passed(), got.high.not_passed()));
-    const ByteVec level = hn::Add(hn::TableLookupBytes(encoder.level_, got.cell), passed);
-    return hn::TableLookupBytes(encoder.codes_, level);
+    const Above above = encoder.above(x);
+    slack = hn::Min(slack, above.slack());
+    const ByteVec level = hn::Sub(hn::TableLookupBytes(encoder.level_, above.cell), above.minus_passed());
+    return in_order(kOrdered ? level : hn::TableLookupBytes(encoder.codes_, level));
   }
   static HWY_INLINE ByteVec marks(const CellEncoder& encoder, const std::uint8_t* x) {
-    const Positions got = encoder.positions(x);
-    const auto mark = [](Slack slack) HWY_ATTR {
-      const auto doubt = hn::Le(slack, hn::Set(UnsignedShortTag(), kDoubt));
-      return hn::BitCast(ShortTag(), hn::VecFromMask(UnsignedShortTag(), doubt));
-    };
-    return hn::BitCast(ByteTag(),
-                       hn::OrderedDemote2To(SignedByteTag(), mark(got.low.slack()), mark(got.high.slack())));
+    const auto doubt = hn::Le(encoder.above(x).slack(), hn::Set(ByteTag(), kDoubt));
+    return in_order(hn::VecFromMask(ByteTag(), doubt));
   }
 
  private:
-  static constexpr std::uint16_t kDoubt = 2 * TableCells::kNear;
+  static constexpr std::uint8_t kDoubt = 2 * TableCells::kNear;
 
-  // Positions above the cell's two thresholds minus kNear, modulo 2^16.
+  // Positions above the cell's two thresholds minus kNear, limited to 8 bits.
   struct Above {
-    ShortVec first;
-    ShortVec second;
-    HWY_INLINE Slack slack() const {
-      return hn::Min(hn::BitCast(UnsignedShortTag(), first), hn::BitCast(UnsignedShortTag(), second));
-    }
-    // Minus the number of thresholds above the position.
-    HWY_INLINE ShortVec not_passed() const {
-      return hn::Add(hn::ShiftRight<15>(first), hn::ShiftRight<15>(second));
-    }
-  };
-  struct Positions {
     ByteVec cell;
-    Above low;
-    Above high;
+    hn::Vec<SignedByteTag> first;
+    hn::Vec<SignedByteTag> second;
+    HWY_INLINE Slack slack() const {
+      return hn::Min(hn::BitCast(ByteTag(), first), hn::BitCast(ByteTag(), second));
+    }
+    // Minus the number of thresholds below the position. 0 is in doubt, and compared with 0 for this reason:
+    // a test of the sign alone would become a shift, which bytes have none of on most machines.
+    HWY_INLINE ByteVec minus_passed() const {
+      const auto is_above = [](hn::Vec<SignedByteTag> value) HWY_ATTR {
+        const auto zero = hn::Zero(SignedByteTag());
+        return hn::BitCast(ByteTag(), hn::VecFromMask(SignedByteTag(), hn::Gt(value, zero)));
+      };
+      return hn::Add(is_above(first), is_above(second));
+    }
   };
 
   HWY_INLINE IntVec position(FloatVec x) const {
     return hn::Add(as_bits(hn::Add(hn::Mul(x, factor_), floats(kRounder))), bias_);
   }
-  HWY_INLINE Positions positions(const std::uint8_t* x) const {
-    const ShortVec low =
-        hn::OrderedDemote2To(ShortTag(), position(load_floats(x, 0)), position(load_floats(x, 1)));
-    const ShortVec high =
-        hn::OrderedDemote2To(ShortTag(), position(load_floats(x, 2)), position(load_floats(x, 3)));
-    const auto cell = hn::OrderedDemote2To(SignedByteTag(), hn::ShiftRight<TableCells::kCellBits>(low),
-                                           hn::ShiftRight<TableCells::kCellBits>(high));
-    const ByteVec index = hn::And(hn::BitCast(ByteTag(), cell), hn::Set(ByteTag(), std::uint8_t{15}));
-    const ByteVec first_low = hn::TableLookupBytes(first_low_, index);
-    const ByteVec first_high = hn::TableLookupBytes(first_high_, index);
-    const ByteVec second_low = hn::TableLookupBytes(second_low_, index);
-    const ByteVec second_high = hn::TableLookupBytes(second_high_, index);
-    return {index,
-            {hn::Sub(low, lower(first_low, first_high)), hn::Sub(low, lower(second_low, second_high))},
-            {hn::Sub(high, upper(first_low, first_high)), hn::Sub(high, upper(second_low, second_high))}};
+  HWY_INLINE Above above(const std::uint8_t* x) const {
+    const UnsignedShortVec low =
+        hn::ReorderDemote2To(UnsignedShortTag(), position(load_floats(x, 0)), position(load_floats(x, 1)));
+    const UnsignedShortVec high =
+        hn::ReorderDemote2To(UnsignedShortTag(), position(load_floats(x, 2)), position(load_floats(x, 3)));
+    const ByteVec cell = hn::ReorderDemote2To(ByteTag(), cell_of(low), cell_of(high));
+    const auto above_threshold = [&cell, &low, &high](ByteVec low_bytes, ByteVec high_bytes) HWY_ATTR {
+      const ByteVec a = hn::TableLookupBytes(low_bytes, cell);
+      const ByteVec b = hn::TableLookupBytes(high_bytes, cell);
+      const auto of_low = hn::BitCast(UnsignedShortTag(), hn::InterleaveLower(ByteTag(), a, b));
+      const auto of_high = hn::BitCast(UnsignedShortTag(), hn::InterleaveUpper(ByteTag(), a, b));
+      return hn::ReorderDemote2To(SignedByteTag(), hn::BitCast(ShortTag(), hn::Sub(low, of_low)),
+                                  hn::BitCast(ShortTag(), hn::Sub(high, of_high)));
+    };
+    return {cell, above_threshold(first_low_, first_high_), above_threshold(second_low_, second_high_)};
   }
-  static HWY_INLINE ShortVec lower(ByteVec low, ByteVec high) {
-    return hn::BitCast(ShortTag(), hn::InterleaveWholeLower(ByteTag(), low, high));
-  }
-  static HWY_INLINE ShortVec upper(ByteVec low, ByteVec high) {
-    return hn::BitCast(ShortTag(), hn::InterleaveWholeUpper(ByteTag(), low, high));
+  static HWY_INLINE ShortVec cell_of(UnsignedShortVec position) {
+    return hn::BitCast(ShortTag(), hn::ShiftRight<TableCells::kCellBits>(position));
   }
 
-  FloatVec factor_;
+  FloatVec factor_ = hn::Zero(FloatTag());
   IntVec bias_;
   ByteVec level_;
   ByteVec first_low_;
@@ -288,25 +309,27 @@ class CellEncoder {
 
 HWY_INLINE bool can_code_quotients(const TableSource& source, double largest) {
   // A little less than what the definition's fast path allows.
-  return is_ordinary_scale(source.scale) && largest <= 0.5 * source.table->farthest * source.scale;
+  return is_ordinary_scale(source.the_scale) && largest <= 0.5 * source.table->farthest * source.the_scale;
 }
 
 // Up to 16 levels wherever they are: counts thresholds below the quotient plus a guard, and minus it.
 class FewEncoder : public StepByLanes<FewEncoder, ByteTag> {
  public:
+  static constexpr bool kFewCodes = true;
   static constexpr std::uint32_t kDoubt = 0;
   static HWY_INLINE bool can_code(const TableSource& source, double largest) {
     return can_code_quotients(source, largest);
   }
 
-  HWY_INLINE explicit FewEncoder(const TableSource& source) : FewEncoder(*source.table, source.scale) {}
-  HWY_INLINE FewEncoder(const CodeTable& table, double scale)
-      : reciprocal_(floats(static_cast<float>(1.0 / scale))),
-        guard_(floats(static_cast<float>(table.largest * 0x1p-18))),
+  HWY_INLINE explicit FewEncoder(const CodeTable& table)
+      : guard_(floats(static_cast<float>(table.largest * 0x1p-18))),
         codes_(codes_of_levels(table)),
         count_(table.levels - 1) {
     for (std::size_t i = 0; i < count_; ++i) thresholds_[i] = static_cast<float>(table.midpoint[i]);
   }
+
+  HWY_INLINE void prepare(const TableSource& /*source*/) {}
+  HWY_INLINE void set_factor(float factor) { reciprocal_ = floats(factor); }
 
   HWY_INLINE Lanes lanes(FloatVec x) const {
     const FloatVec quotient = hn::Mul(x, reciprocal_);
@@ -324,7 +347,7 @@ class FewEncoder : public StepByLanes<FewEncoder, ByteTag> {
   HWY_INLINE ByteVec finished(ByteVec levels) const { return hn::TableLookupBytes(codes_, levels); }
 
  private:
-  FloatVec reciprocal_;
+  FloatVec reciprocal_ = hn::Zero(FloatTag());
   FloatVec guard_;
   ByteVec codes_;
   std::size_t count_;
@@ -349,13 +372,16 @@ struct E3M2 {
 template <typename F>
 class SmallFloatEncoder : public StepByLanes<SmallFloatEncoder<F>, ByteTag> {
  public:
+  static constexpr bool kFewCodes = false;
   static constexpr std::uint32_t kDoubt = 0;
   static HWY_INLINE bool can_code(const TableSource& source, double largest) {
     return can_code_quotients(source, largest);
   }
 
-  HWY_INLINE explicit SmallFloatEncoder(const TableSource& source)
-      : reciprocal_(floats(static_cast<float>(1.0 / source.scale))) {}
+  HWY_INLINE explicit SmallFloatEncoder(const CodeTable& /*table*/) {}
+
+  HWY_INLINE void prepare(const TableSource& /*source*/) {}
+  HWY_INLINE void set_factor(float factor) { reciprocal_ = floats(factor); }
 
   HWY_INLINE Lanes lanes(FloatVec x) const {
     constexpr int kDropped = 23 - F::kMantissaBits;
@@ -378,7 +404,7 @@ class SmallFloatEncoder : public StepByLanes<SmallFloatEncoder<F>, ByteTag> {
   HWY_INLINE ByteVec finished(ByteVec codes) const { return codes; }
 
  private:
-  FloatVec reciprocal_;
+  FloatVec reciprocal_ = hn::Zero(FloatTag());
 };
 
 }  // namespace

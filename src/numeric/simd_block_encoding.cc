@@ -12,15 +12,18 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 
 #include "numeric/block_codes.h"
 #include "numeric/code_packing.h"
 #include "numeric/simd_block_encoders.h"
+#include "numeric/simd_block_scales.h"
 #include "numeric/simd_blocks.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -64,44 +67,56 @@ HWY_INLINE void replace_code(std::uint8_t* codes, std::size_t index, std::uint8_
   }
 }
 
-// Answers for each value of a step that is in doubt.
+template <typename Encoder, typename Source>
+HWY_INLINE Encoder encoder_of(const Source& source) {
+  Encoder encoder(source.shared());
+  encoder.prepare(source);
+  encoder.set_factor(factor_of(source.numerator(), source.scale()));
+  return encoder;
+}
+
+// Answers for the values of a step that are in doubt, all of them among the first `count`.
 template <int kBits, typename Encoder, typename Source>
-HWY_NOINLINE void settle_step(const Source& source, const std::uint8_t* x, std::size_t at, std::size_t count,
-                              std::uint8_t* codes) {
-  HWY_ALIGN std::uint8_t values[kStep * sizeof(float)] = {};
+HWY_INLINE void settle_step(const Encoder& encoder, const Source& source, const std::uint8_t* x,
+                            std::size_t count, std::uint8_t* codes, std::size_t first) {
   HWY_ALIGN std::uint8_t marks[kStep];
-  const std::size_t some = std::min(kStep, count - at);
-  std::memcpy(values, x + at * sizeof(float), some * sizeof(float));
-  hn::StoreU(Encoder::marks(Encoder(source), values), ByteTag(), marks);
-  for (std::size_t i = 0; i < some; ++i) {
-    // A quotient is finite where an encoder is used: its scale isn't extreme for a double.
-    if (marks[i] != 0) replace_code<kBits>(codes, at + i, source.code(load_float(values, i)).value_or(0));
+  hn::StoreU(Encoder::marks(encoder, x), ByteTag(), marks);
+  for (std::size_t at = 0; at < kStep; at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, marks + at, sizeof(word));
+    word &= 0x0101010101010101U;  // a bit of each mark
+    for (; word != 0; word &= word - 1) {
+      const std::size_t i = at + static_cast<std::size_t>(std::countr_zero(word)) / 8;
+      // A quotient is finite where an encoder is used: its scale isn't extreme for a double.
+      if (i < count) replace_code<kBits>(codes, first + i, source.code(load_float(x, i)).value_or(0));
+    }
   }
 }
 
 // Goes over the chunk once more. Makes an encoder of its own: if this had the address of the caller's, that
 // would have to live in memory, and be read again after every store.
 template <int kBits, typename Encoder, typename Source>
-HWY_NOINLINE void settle(const Source& source, const std::uint8_t* x, std::size_t count,
-                         std::uint8_t* codes) {
-  const Encoder encoder(source);
+HWY_NOINLINE void settle(Source source, const std::uint8_t* x, std::size_t count, std::uint8_t* codes) {
+  const auto encoder = encoder_of<Encoder>(source);
   std::size_t at = 0;
   for (; at + kStep <= count; at += kStep) {
-    auto slack = Encoder::no_doubt();
-    Encoder::codes(encoder, x + at * sizeof(float), slack);
-    if (Encoder::is_doubtful(slack)) settle_step<kBits, Encoder>(source, x, at, count, codes);
+    settle_step<kBits>(encoder, source, x + at * sizeof(float), kStep, codes, at);
   }
-  if (at < count) settle_step<kBits, Encoder>(source, x, at, count, codes);
+  if (at == count) return;
+  HWY_ALIGN std::uint8_t rest[kStep * sizeof(float)] = {};
+  std::memcpy(rest, x + at * sizeof(float), (count - at) * sizeof(float));
+  settle_step<kBits>(encoder, source, rest, count - at, codes, at);
 }
 
-// Two steps of codes of 4 bits.
+// Two steps of codes of 4 bits. `kFewCodes`: there are no others.
+template <bool kFewCodes>
 HWY_INLINE ByteVec nibbles_of(ByteVec first, ByteVec second) {
   const UnsignedShortTag dp;
   const auto pairs = [dp](ByteVec codes) HWY_ATTR {
-    const auto wide = hn::BitCast(dp, codes);
-    const auto low = hn::And(wide, hn::Set(dp, std::uint16_t{0x000F}));
-    const auto high = hn::And(hn::ShiftRight<4>(wide), hn::Set(dp, std::uint16_t{0x00F0}));
-    return hn::BitCast(ShortTag(), hn::Or(low, high));
+    auto wide = hn::BitCast(dp, codes);
+    if constexpr (!kFewCodes) wide = hn::And(wide, hn::Set(dp, std::uint16_t{0x0F0F}));
+    const auto both = hn::And(hn::Or(wide, hn::ShiftRight<4>(wide)), hn::Set(dp, std::uint16_t{0x00FF}));
+    return hn::BitCast(ShortTag(), both);
   };
   return hn::OrderedDemote2To(ByteTag(), pairs(first), pairs(second));
 }
@@ -118,7 +133,7 @@ HWY_INLINE std::size_t encode_steps(const Encoder& encoder, const std::uint8_t* 
     if constexpr (kBits == 4) {
       const ByteVec first = Encoder::codes(encoder, from, slack);
       const ByteVec second = Encoder::codes(encoder, from + kStep * sizeof(float), slack);
-      hn::StoreU(nibbles_of(first, second), ByteTag(), packed + at / 2);
+      hn::StoreU(nibbles_of<Encoder::kFewCodes>(first, second), ByteTag(), packed + at / 2);
     } else {
       hn::StoreU(Encoder::codes(encoder, from, slack), ByteTag(), packed + at);
     }
@@ -126,7 +141,7 @@ HWY_INLINE std::size_t encode_steps(const Encoder& encoder, const std::uint8_t* 
   if (kBits == 4 && at + kStep <= count) {
     const ByteVec last = Encoder::codes(encoder, x + at * sizeof(float), slack);
     const hn::Half<ByteTag> half;
-    hn::StoreU(hn::LowerHalf(half, nibbles_of(last, last)), half, packed + at / 2);
+    hn::StoreU(hn::LowerHalf(half, nibbles_of<Encoder::kFewCodes>(last, last)), half, packed + at / 2);
     at += kStep;
   }
   return at;
@@ -144,9 +159,15 @@ HWY_INLINE void encode_rest(const Encoder& encoder, const std::uint8_t* x, std::
   pack(codes, count, packing, packed);
 }
 
+// What answers for the doubtful codes of a chunk. Called by its address, so that no optimizer copies it into
+// the loop that is in need of registers.
+template <typename Source>
+using Settle = void (*)(Source source, const std::uint8_t* x, std::size_t count, std::uint8_t* codes);
+
 template <int kBits, typename Encoder, typename Source>
-HWY_INLINE void encode_chunk(const Encoder& encoder, const Source& source, const std::uint8_t* x,
-                             std::size_t count, CodePacking packing, std::uint8_t* packed) {
+HWY_INLINE void encode_chunk(const Encoder& encoder, const Source& source, Settle<Source> settle_chunk,
+                             const std::uint8_t* x, std::size_t count, CodePacking packing,
+                             std::uint8_t* packed) {
   auto slack = Encoder::no_doubt();
   if constexpr (kBits == 0) {
     HWY_ALIGN std::uint8_t codes[kChunk];
@@ -154,33 +175,20 @@ HWY_INLINE void encode_chunk(const Encoder& encoder, const Source& source, const
     if (at < count) {
       encode_rest(encoder, x + at * sizeof(float), count - at, {8, false}, codes + at, slack);
     }
-    if (HWY_UNLIKELY(Encoder::is_doubtful(slack))) settle<kBits, Encoder>(source, x, count, codes);
+    if (HWY_UNLIKELY(Encoder::is_doubtful(slack))) settle_chunk(source, x, count, codes);
     pack(codes, count, packing, packed);
   } else {
     const std::size_t at = encode_steps<kBits>(encoder, x, count, packed, slack);
     if (at < count) {
       encode_rest(encoder, x + at * sizeof(float), count - at, packing, packed + at * kBits / 8, slack);
     }
-    if (HWY_UNLIKELY(Encoder::is_doubtful(slack))) settle<kBits, Encoder>(source, x, count, packed);
-  }
-}
-
-template <int kBits, typename Encoder, typename Source>
-HWY_INLINE void encode_block_as(const Source& source, const std::uint8_t* x, std::size_t count,
-                                CodePacking packing, std::uint8_t* packed) {
-  const Encoder encoder(source);
-  while (count > 0) {
-    const std::size_t chunk = std::min(count, kChunk);
-    encode_chunk<kBits>(encoder, source, x, chunk, packing, packed);
-    x += chunk * sizeof(float);
-    packed += packed_byte_count(packing, chunk);
-    count -= chunk;
+    if (HWY_UNLIKELY(Encoder::is_doubtful(slack))) settle_chunk(source, x, count, packed);
   }
 }
 
 // A block without vector code. False if a quotient isn't finite.
 template <typename Source>
-bool encode_by_values(const Source& source, const std::uint8_t* x, std::size_t count, CodePacking packing,
+bool encode_by_values(Source source, const std::uint8_t* x, std::size_t count, CodePacking packing,
                       std::uint8_t* packed) {
   std::uint8_t codes[kChunk];
   while (count > 0) {
@@ -198,150 +206,221 @@ bool encode_by_values(const Source& source, const std::uint8_t* x, std::size_t c
   return true;
 }
 
-// False if the encoder can't.
-template <typename Encoder, typename Source>
-HWY_INLINE bool encode_by(const Source& source, double largest, const std::uint8_t* x, std::size_t count,
-                          CodePacking packing, std::uint8_t* packed) {
-  if (!Encoder::can_code(source, largest)) return false;
-  if (packing.bits == 8 && !packing.base3) {
-    encode_block_as<8, Encoder>(source, x, count, packing, packed);
-  } else if (packing.bits == 4 && !packing.base3) {
-    encode_block_as<4, Encoder>(source, x, count, packing, packed);
-  } else {
-    encode_block_as<0, Encoder>(source, x, count, packing, packed);
+// What the blocks of a run have in common, and what answers for one of them.
+class AffineParameters {
+ public:
+  using Source = AffineSource;
+
+  explicit AffineParameters(const AffineCodes& affine)
+      : affine_(affine),
+        lowest_(lowest_code(affine.bits, affine.is_signed)),
+        highest_(highest_code(affine.bits, affine.is_signed)) {}
+
+  [[nodiscard]] HWY_INLINE AffineSource source(std::size_t block, double scale) const {
+    return {{scale, block_double(affine_.zero_points, block), block_double(affine_.offsets, block), lowest_,
+             highest_}};
+  }
+  [[nodiscard]] HWY_INLINE ScaleRule scale_rule(std::size_t block) const {
+    const AffineBlock parameters = source(block, 1.0).block;
+    return {affine_reach(parameters), parameters.offset};
+  }
+  // But for their scales.
+  [[nodiscard]] bool blocks_are_alike() const {
+    return affine_.zero_points.stride == 0 && affine_.offsets.stride == 0;
+  }
+
+ private:
+  AffineCodes affine_;
+  double lowest_;
+  double highest_;
+};
+
+class TableParameters {
+ public:
+  using Source = TableSource;
+
+  explicit TableParameters(const CodeTable& table) : table_(table) {}
+
+  [[nodiscard]] HWY_INLINE TableSource source(std::size_t /*block*/, double scale) const {
+    return {&table_, scale};
+  }
+  [[nodiscard]] HWY_INLINE ScaleRule scale_rule(std::size_t /*block*/) const {
+    return {table_reach(table_), 0.0};
+  }
+  [[nodiscard]] bool blocks_are_alike() const { return true; }
+
+ private:
+  const CodeTable& table_;
+};
+
+// The scales of some blocks, from block `first` of the run on. Returns how many come before one that isn't
+// sound.
+template <typename Parameters>
+HWY_NOINLINE std::size_t find_scales(const std::uint8_t* x, const BlockRun& run, std::size_t first,
+                                     std::size_t blocks, const Parameters& parameters,
+                                     AutomaticScales automatic, ScaledBlock* scaled) {
+  ScaleRule rule = parameters.scale_rule(first);
+  const bool alike = parameters.blocks_are_alike();
+  const double numerator = parameters.source(first, 1.0).numerator();
+  for (std::size_t i = 0; i < blocks; ++i) {
+    if (!alike) rule = parameters.scale_rule(first + i);
+    if (!find_scale(x, run, first + i, rule, automatic, scaled[i])) return i;
+    scaled[i].factor = factor_of(numerator, scaled[i].scale);
+    x += run.count * sizeof(float);
+  }
+  return blocks;
+}
+
+// Blocks of a run whose scales are known.
+template <typename Parameters>
+struct Stretch {
+  const Parameters* parameters;
+  const std::uint8_t* x;
+  std::size_t count;  // values of a block
+  BlockHeads heads;
+  std::size_t first;
+  std::size_t blocks;
+  const ScaledBlock* scaled;
+  AutomaticScales automatic;
+  CodePacking packing;
+  PackedBlocks<std::uint8_t> codes;
+  Settle<typename Parameters::Source> settle_chunk;
+};
+
+// False if the encoder can't. It is a copy, so that it can live in registers.
+template <int kBits, typename Encoder, typename Parameters>
+HWY_INLINE bool encode_by(Encoder encoder, const typename Parameters::Source& source,
+                          const Stretch<Parameters>& stretch, const ScaledBlock& scaled,
+                          const std::uint8_t* x, std::uint8_t* packed) {
+  if (!Encoder::can_code(source, scaled.largest)) return false;
+  encoder.set_factor(scaled.factor);
+  std::size_t count = stretch.count;
+  while (count > 0) {
+    const std::size_t chunk = std::min(count, kChunk);
+    encode_chunk<kBits>(encoder, source, stretch.settle_chunk, x, chunk, stretch.packing, packed);
+    x += chunk * sizeof(float);
+    packed += packed_byte_count(stretch.packing, chunk);
+    count -= chunk;
   }
   return true;
 }
 
-// By the first encoder that can, if any. False if a quotient isn't finite.
-template <typename... Encoders, typename Source>
-HWY_INLINE bool encode_block(const Source& source, [[maybe_unused]] double largest, const std::uint8_t* x,
-                             std::size_t count, CodePacking packing, std::uint8_t* packed) {
-  return (encode_by<Encoders>(source, largest, x, count, packing, packed) || ...) ||
-         encode_by_values(source, x, count, packing, packed);
+// All of a block but its codes. Between blocks, so that memory has time to take it.
+template <typename Parameters>
+HWY_INLINE void write_numbers(const Stretch<Parameters>& stretch, std::size_t i, std::uint8_t* packed) {
+  write_head(stretch.heads, packed);
+  if (stretch.automatic.first == nullptr) return;
+  std::uint8_t* scale = stretch.automatic.first + (stretch.first + i) * stretch.automatic.stride;
+  std::memcpy(scale, &stretch.scaled[i].scale, sizeof(double));
 }
 
-// The largest positive value, and the magnitude of the lowest negative one; 0 if there is none.
-struct Extremes {
-  double positive;
-  double negative;
+// Codes each block by the first encoder that can. Returns how many blocks come before one that has a quotient
+// that isn't finite.
+template <int kBits, typename Parameters, typename... Encoders>
+std::size_t encode_stretch(const Stretch<Parameters>& stretch) {
+  [[maybe_unused]] std::tuple<Encoders...> encoders{
+      Encoders(stretch.parameters->source(stretch.first, 1.0).shared())...};
+  [[maybe_unused]] const bool alike = stretch.parameters->blocks_are_alike();
+  const std::uint8_t* x = stretch.x;
+  std::uint8_t* packed = stretch.codes.first + stretch.first * stretch.codes.stride;
+  for (std::size_t i = 0; i < stretch.blocks; ++i) {
+    const ScaledBlock scaled = stretch.scaled[i];
+    write_numbers(stretch, i, packed);
+    const typename Parameters::Source source = stretch.parameters->source(stretch.first + i, scaled.scale);
+    if (i == 0 || !alike) (std::get<Encoders>(encoders).prepare(source), ...);
+    const bool coded =
+        (encode_by<kBits>(std::get<Encoders>(encoders), source, stretch, scaled, x, packed) || ...) ||
+        encode_by_values(source, x, stretch.count, stretch.packing, packed);
+    if (!coded) return i;
+    x += stretch.count * sizeof(float);
+    packed += stretch.codes.stride;
+  }
+  return stretch.blocks;
+}
+
+// What codes a stretch in one packing. Several encoders: the last can what the others can.
+template <typename Parameters>
+struct Coder {
+  std::size_t (*encode_stretch)(const Stretch<Parameters>& stretch);
+  Settle<typename Parameters::Source> settle_chunk;
 };
 
-double double_of_bits(std::uint32_t bits) {
-  float value = 0.0F;
-  std::memcpy(&value, &bits, sizeof(value));
-  return static_cast<double>(value);
-}
-
-// Bits of floats have the order of their magnitudes, as signed integers those of positive ones are above all
-// of negative ones, as unsigned integers below; NaN is above infinity. Nothing if a value isn't finite.
-HWY_INLINE std::optional<Extremes> extremes_of(const std::uint8_t* x, std::size_t count) {
-  IntVec positive = hn::Zero(IntTag());
-  UnsignedVec negative = hn::Zero(UnsignedTag());
-  std::size_t at = 0;
-  for (; at + kLanes <= count; at += kLanes) {
-    const IntVec bits = hn::LoadU(IntTag(), reinterpret_cast<const std::int32_t*>(x) + at);
-    positive = hn::Max(positive, bits);
-    negative = hn::Max(negative, as_unsigned(bits));
+template <int kBits, typename Parameters, typename... Encoders>
+constexpr Coder<Parameters> coder_of() {
+  if constexpr (sizeof...(Encoders) == 0) {
+    return {encode_stretch<kBits, Parameters>, nullptr};
+  } else {
+    using Last = std::tuple_element_t<sizeof...(Encoders) - 1, std::tuple<Encoders...>>;
+    return {encode_stretch<kBits, Parameters, Encoders...>, settle<kBits, Last, typename Parameters::Source>};
   }
-  if (at < count) {
-    HWY_ALIGN std::int32_t rest[kLanes] = {};
-    std::memcpy(rest, x + at * sizeof(float), (count - at) * sizeof(float));
-    const IntVec bits = hn::Load(IntTag(), rest);
-    positive = hn::Max(positive, bits);
-    negative = hn::Max(negative, as_unsigned(bits));
+}
+
+template <typename Parameters, typename... Encoders>
+Coder<Parameters> coder_for(CodePacking packing) {
+  static constexpr Coder<Parameters> kCoders[] = {coder_of<0, Parameters, Encoders...>(),
+                                                  coder_of<4, Parameters, Encoders...>(),
+                                                  coder_of<8, Parameters, Encoders...>()};
+  return kCoders[packing.base3 ? 0 : packing.bits == 4 ? 1 : packing.bits == 8 ? 2 : 0];
+}
+
+// Scales of some blocks are found before the first of them is coded: a scale is long in coming, and blocks
+// needn't wait for each other's. Few enough that their values stay in the cache.
+constexpr std::size_t kMostTogether = 16;
+constexpr std::size_t kElementsTogether = 1024;
+
+template <typename Parameters>
+std::size_t encode_run(const std::uint8_t* x, const BlockRun& run, const Parameters& parameters,
+                       AutomaticScales automatic, CodePacking packing, PackedBlocks<std::uint8_t> codes,
+                       const Coder<Parameters>& coder) {
+  const std::size_t fitting = kElementsTogether / std::max<std::size_t>(run.count, 1);
+  const std::size_t together = std::clamp<std::size_t>(fitting, 1, kMostTogether);
+  ScaledBlock scaled[kMostTogether];
+  for (std::size_t first = 0; first < run.blocks; first += together) {
+    const std::size_t some = std::min(together, run.blocks - first);
+    const std::size_t sound = find_scales(x, run, first, some, parameters, automatic, scaled);
+    const std::size_t coded = coder.encode_stretch({&parameters, x, run.count, run.heads, first, sound,
+                                                    scaled, automatic, packing, codes, coder.settle_chunk});
+    if (coded < some) return first + coded;
+    x += some * run.count * sizeof(float);
   }
-  constexpr std::uint32_t kSign = 0x80000000U;
-  constexpr std::uint32_t kInfinity = 0x7F800000U;
-  const auto highest = static_cast<std::uint32_t>(hn::ReduceMax(IntTag(), positive));
-  const std::uint32_t lowest = hn::ReduceMax(UnsignedTag(), negative);
-  if (highest >= kInfinity || lowest >= (kSign | kInfinity)) return std::nullopt;
-  return Extremes{double_of_bits(highest), lowest > kSign ? double_of_bits(lowest & ~kSign) : 0.0};
-}
-
-// Dividing is monotone: the largest quotient is that of the largest value.
-double scale_of(Extremes extremes, CodeReach reach) {
-  double scale = 0.0;
-  if (reach.high > 0.0) scale = extremes.positive / reach.high;
-  if (reach.low < 0.0) scale = std::max(scale, extremes.negative / -reach.low);
-  return scale == 0.0 ? 1.0 : scale;
-}
-
-// The scale of a block, chosen or read. Nothing if it isn't finite.
-HWY_INLINE std::optional<double> scale_of_block(const std::uint8_t* x, const BlockRun& run, std::size_t block,
-                                                Extremes extremes, double offset, CodeReach reach,
-                                                AutomaticScales automatic) {
-  if (automatic.first == nullptr) return block_double(run.scales, block);
-  const double scale =
-      offset == 0.0 ? scale_of(extremes, reach) : *automatic_scale(x, run.count, offset, reach);
-  std::memcpy(automatic.first + block * automatic.stride, &scale, sizeof(scale));
-  return std::isfinite(scale) ? std::optional<double>(scale) : std::nullopt;
+  return run.blocks;
 }
 
 template <bool kSigned>
-std::size_t encode_affine_run(const std::uint8_t* x, const BlockRun& run, const AffineCodes& affine,
-                              AutomaticScales automatic, PackedBlocks<std::uint8_t> codes) {
-  const CodePacking packing = {affine.bits, false};
-  for (std::size_t block = 0; block < run.blocks; ++block) {
-    const std::optional<Extremes> extremes = extremes_of(x, run.count);
-    if (!extremes) return block;
-    AffineSource source = {affine_block(affine, block)};
-    const std::optional<double> scale =
-        scale_of_block(x, run, block, *extremes, source.block.offset, affine_reach(source.block), automatic);
-    if (!scale) return block;
-    source.block.scale = *scale;
-    encode_block<AffineEncoder<kSigned, false>, AffineEncoder<kSigned, true>>(
-        source, std::max(extremes->positive, extremes->negative), x, run.count, packing,
-        codes.first + block * codes.stride);
-    x += run.count * sizeof(float);
-  }
-  return run.blocks;
+Coder<AffineParameters> affine_coder(CodePacking packing) {
+  return coder_for<AffineParameters, AffineEncoder<kSigned, false>, AffineEncoder<kSigned, true>>(packing);
 }
 
-// `Encoder`: none or one.
-template <typename... Encoder>
-std::size_t encode_table_run(const std::uint8_t* x, const BlockRun& run, const CodeTable& table,
-                             AutomaticScales automatic, CodePacking packing,
-                             PackedBlocks<std::uint8_t> codes) {
-  for (std::size_t block = 0; block < run.blocks; ++block) {
-    const std::optional<Extremes> extremes = extremes_of(x, run.count);
-    if (!extremes) return block;
-    const std::optional<double> scale =
-        scale_of_block(x, run, block, *extremes, 0.0, table_reach(table), automatic);
-    if (!scale) return block;
-    const bool coded = encode_block<Encoder...>(TableSource{&table, *scale},
-                                                std::max(extremes->positive, extremes->negative), x,
-                                                run.count, packing, codes.first + block * codes.stride);
-    if (!coded) return block;
-    x += run.count * sizeof(float);
+Coder<TableParameters> table_coder(const CodeTable& table, CodePacking packing) {
+  switch (table.shape) {
+    case TableShape::kCells:
+      return table.is_ordered ? coder_for<TableParameters, CellEncoder<true>>(packing)
+                              : coder_for<TableParameters, CellEncoder<false>>(packing);
+    case TableShape::kFew:
+      return coder_for<TableParameters, FewEncoder>(packing);
+    case TableShape::kE4M3:
+      return coder_for<TableParameters, SmallFloatEncoder<E4M3>>(packing);
+    case TableShape::kE3M2:
+      return coder_for<TableParameters, SmallFloatEncoder<E3M2>>(packing);
+    case TableShape::kNone:
+      break;
   }
-  return run.blocks;
+  return coder_for<TableParameters>(packing);
 }
 
 }  // namespace
 
 std::size_t encode_affine_blocks(const std::uint8_t* x, const BlockRun& run, const AffineCodes& affine,
                                  AutomaticScales automatic, PackedBlocks<std::uint8_t> codes) {
-  return affine.is_signed ? encode_affine_run<true>(x, run, affine, automatic, codes)
-                          : encode_affine_run<false>(x, run, affine, automatic, codes);
+  const CodePacking packing = {affine.bits, false};
+  return encode_run(x, run, AffineParameters(affine), automatic, packing, codes,
+                    affine.is_signed ? affine_coder<true>(packing) : affine_coder<false>(packing));
 }
 
 std::size_t encode_table_blocks(const std::uint8_t* x, const BlockRun& run, const CodeTable& table,
                                 AutomaticScales automatic, CodePacking packing,
                                 PackedBlocks<std::uint8_t> codes) {
-  switch (table.shape) {
-    case TableShape::kCells:
-      return encode_table_run<CellEncoder>(x, run, table, automatic, packing, codes);
-    case TableShape::kFew:
-      return encode_table_run<FewEncoder>(x, run, table, automatic, packing, codes);
-    case TableShape::kE4M3:
-      return encode_table_run<SmallFloatEncoder<E4M3>>(x, run, table, automatic, packing, codes);
-    case TableShape::kE3M2:
-      return encode_table_run<SmallFloatEncoder<E3M2>>(x, run, table, automatic, packing, codes);
-    case TableShape::kNone:
-      break;
-  }
-  return encode_table_run<>(x, run, table, automatic, packing, codes);
+  return encode_run(x, run, TableParameters(table), automatic, packing, codes, table_coder(table, packing));
 }
 
 }  // namespace HWY_NAMESPACE
