@@ -206,7 +206,7 @@ class Sweep {
         pool: this.model.engine.pool,
         workers,
         signal: this.options.signal,
-        all,
+        allOrNothing: all,
         measured: (row, samples, terms) => {
           row.add(samples, terms);
           this.unscored.add(row);

@@ -35,7 +35,7 @@ export interface SwitchedJob {
   workers: number;
   signal: AbortSignal | undefined;
   /** Of a schedule that gives rows up depending on others: one part that can't be switched ends it. */
-  all: boolean;
+  allOrNothing: boolean;
   measured(row: Row, samples: readonly number[], terms: Float64Array): void;
   /** Before the next round is decided. */
   settle(): Promise<void>;
@@ -107,7 +107,7 @@ export class SwitchedSweep {
   }
 
   private stopped(): boolean {
-    return this.broken.size > 0 && (this.job.all || this.broken.size === this.rows.length);
+    return this.broken.size > 0 && (this.job.allOrNothing || this.broken.size === this.rows.length);
   }
 
   /** The parts, from what the first sample costs; and what a sample holds in a worker. */
@@ -117,7 +117,7 @@ export class SwitchedSweep {
     const first = (lane: number) => Math.min(lane, count - 1);
     await this.onLanes((lane, i) => lane.load([first(i)]));
     const { prices } = this.lanes[0]!;
-    const share = this.job.all ? RUNS_OF_TOP : 1;
+    const share = this.job.allOrNothing ? RUNS_OF_TOP : 1;
     const runs = (share * this.rows.length * count) / this.lanes.length;
     const inputs = new Set(job.inputs.map(({ name }) => name));
     const parts = bestPartCount(prices, runs, count / this.lanes.length);
@@ -200,7 +200,7 @@ export class SwitchedSweep {
     let run: Awaited<ReturnType<SwitchedLane['run']>>;
     try {
       const crossings = part.front && samples.some((sample) => !lane.crossed(sample)) ? this.crossings : [];
-      const keep = this.job.all;
+      const keep = this.job.allOrNothing;
       run = await lane.run(part, this.models, sites, samples, crossings, keep, metric, ({ done }) =>
         tell(done),
       );
