@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -32,6 +33,7 @@ class RunDecoder {
   RunDecoder(const DecodeJob& job, const SchemaRun& run)
       : job_(job), run_(run), width_(data_type_bits(job.output) / 8), coder_(run.layout, run.sizes) {
     if (run.layout.method == CodecMethod::kAffine) limits_ = code_limits(run.layout);
+    checks_codes_ = run.layout.base3 || run.sizes.codes % 8 * run.layout.bits % 8 != 0;
   }
 
   // `block` is the first's number in the schema.
@@ -66,15 +68,31 @@ class RunDecoder {
 
   // What kernels ask of a record. Quick: for most blocks this is all that is checked one by one.
   bool is_sound(const std::uint8_t* record) {
-    const auto scale = load_bytes<double>(record);
+    return has_sound_scale(record) && has_sound_shift(record) && has_sound_table(record) &&
+           (!checks_codes_ || has_sound_codes(record));
+  }
+
+  // Positive and finite: bits of such doubles are above those of 0 and below those of infinity.
+  static bool has_sound_scale(const std::uint8_t* record) {
+    constexpr std::uint64_t kInfinity = 0x7FF0000000000000U;
+    return load_bytes<std::uint64_t>(record) - 1 < kInfinity - 1;
+  }
+
+  // Zero point and offset. Like tables they are compared with those before.
+  bool has_sound_shift(const std::uint8_t* record) {
     const auto zero_point = load_bytes<double>(record + 8);
     const auto offset = load_bytes<double>(record + 16);
+    if (has_shift_ && same_words(shift_.data(), record + 8, sizeof(shift_))) return true;
     const bool affine = run_.layout.method == CodecMethod::kAffine;
-    const bool numbers = scale > 0.0 && std::isfinite(scale) && zero_point >= limits_.low &&
-                         zero_point <= limits_.high && zero_point == std::trunc(zero_point) &&
-                         (affine ? std::isfinite(offset) : offset == 0.0);
-    if (!numbers || !has_sound_table(record)) return false;
-    const std::uint8_t* codes = record + kRecordNumbers + table_.size() * sizeof(double);
+    has_shift_ = zero_point >= limits_.low && zero_point <= limits_.high &&
+                 zero_point == std::trunc(zero_point) && (affine ? std::isfinite(offset) : offset == 0.0);
+    shift_ = {zero_point, offset};
+    return has_shift_;
+  }
+
+  bool has_sound_codes(const std::uint8_t* record) const {
+    const std::uint8_t* codes =
+        record + kRecordNumbers + static_cast<std::size_t>(run_.sizes.table_values) * sizeof(double);
     const std::span<const std::uint8_t> bytes(codes, static_cast<std::size_t>(run_.sizes.code_bytes));
     return check_code_bytes(run_.layout, bytes, run_.sizes.codes) == StreamFault::kNone;
   }
@@ -140,7 +158,10 @@ class RunDecoder {
   const SchemaRun& run_;
   std::size_t width_;
   RecordCoder coder_;
-  CodeLimits limits_;  // of zero points
+  CodeLimits limits_;          // of zero points
+  bool checks_codes_ = false;  // where there are bytes or bits that no codes may have
+  bool has_shift_ = false;     // of the record before: checked
+  std::array<double, 2> shift_{};
   std::vector<double> table_;
   std::vector<double> decoded_;
 };

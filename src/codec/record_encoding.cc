@@ -14,8 +14,8 @@
 namespace halftone::codec {
 namespace {
 
-// Elements that are worked on together, so that they stay in the cache.
-constexpr std::uint64_t kGroupElements = 16384;
+// Elements that are worked on together, so that they and their records stay in the nearest cache.
+constexpr std::uint64_t kGroupElements = 2048;
 
 double number_of(const std::vector<double>& numbers, std::uint64_t block) {
   return numbers.size() == 1 ? numbers[0] : numbers[static_cast<std::size_t>(block)];

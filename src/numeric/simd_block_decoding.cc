@@ -26,11 +26,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using FloatTag = hn::ScalableTag<float>;
 using IntTag = hn::ScalableTag<std::int32_t>;
+using ShortTag = hn::ScalableTag<std::int16_t>;
 using DoubleTag = hn::ScalableTag<double>;
 using ByteTag = hn::ScalableTag<std::uint8_t>;
 using PairTag = hn::ScalableTag<std::uint16_t>;
 using FloatVec = hn::Vec<FloatTag>;
 using IntVec = hn::Vec<IntTag>;
+using ShortVec = hn::Vec<ShortTag>;
 using DoubleVec = hn::Vec<DoubleTag>;
 using ByteVec = hn::Vec<ByteTag>;
 
@@ -168,43 +170,61 @@ bool decode_by_values(const ValueOf& value_of, std::size_t entries, const std::u
   return true;
 }
 
-// Codes of a byte, in double.
+// Codes in double. `kOffset`: without one, nothing is added, which changes nothing: no product is -0.
+template <bool kOffset>
 class AffineDecoder {
  public:
   explicit AffineDecoder(const AffineBlock& block)
-      : zero_point_(hn::Set(DoubleTag(), block.zero_point)),
+      : zero_point_(hn::Set(ShortTag(), static_cast<std::int16_t>(block.zero_point))),
         scale_(hn::Set(DoubleTag(), block.scale)),
         offset_(hn::Set(DoubleTag(), block.offset)) {}
 
+  // Two vectors of values.
   template <typename T>
-  HWY_INLINE void vector(const std::uint8_t* codes, std::uint8_t* y) const {
-    const hn::Rebind<T, IntTag> dt;
-    const IntVec wide = hn::PromoteTo(IntTag(), hn::LoadU(dt, reinterpret_cast<const T*>(codes)));
-    const hn::Half<FloatTag> half;
-    const auto lower = hn::DemoteTo(half, value(hn::PromoteLowerTo(DoubleTag(), wide)));
-    const auto upper = hn::DemoteTo(half, value(hn::PromoteUpperTo(DoubleTag(), wide)));
-    hn::StoreU(hn::Combine(FloatTag(), upper, lower), FloatTag(), reinterpret_cast<float*>(y));
-  }
-
-  HWY_INLINE DoubleVec value(DoubleVec code) const {
-    return hn::Add(hn::Mul(hn::Sub(code, zero_point_), scale_), offset_);
+  HWY_INLINE void vectors(const std::uint8_t* codes, std::uint8_t* y) const {
+    const hn::Rebind<T, ShortTag> dt;
+    const ShortVec wide = hn::PromoteTo(ShortTag(), hn::LoadU(dt, reinterpret_cast<const T*>(codes)));
+    const ShortVec steps = hn::Sub(wide, zero_point_);
+    auto* to = reinterpret_cast<float*>(y);
+    hn::StoreU(values(hn::PromoteLowerTo(IntTag(), steps)), FloatTag(), to);
+    hn::StoreU(values(hn::PromoteUpperTo(IntTag(), steps)), FloatTag(), to + kLanes);
   }
 
  private:
-  DoubleVec zero_point_;
+  HWY_INLINE FloatVec values(IntVec steps) const {
+    const hn::Half<FloatTag> half;
+    const auto lower = hn::DemoteTo(half, value(hn::PromoteLowerTo(DoubleTag(), steps)));
+    const auto upper = hn::DemoteTo(half, value(hn::PromoteUpperTo(DoubleTag(), steps)));
+    return hn::Combine(FloatTag(), upper, lower);
+  }
+  HWY_INLINE DoubleVec value(DoubleVec steps) const {
+    const DoubleVec product = hn::Mul(steps, scale_);
+    return kOffset ? hn::Add(product, offset_) : product;
+  }
+
+  ShortVec zero_point_;
   DoubleVec scale_;
   DoubleVec offset_;
 };
 
-template <typename T>
-void decode_bytes(const AffineBlock& block, const std::uint8_t* codes, std::size_t count, std::uint8_t* y) {
-  const AffineDecoder decoder(block);
+template <bool kOffset, typename T>
+void decode_bytes_by(const AffineBlock& block, const std::uint8_t* codes, std::size_t count,
+                     std::uint8_t* y) {
+  const AffineDecoder<kOffset> decoder(block);
   std::size_t at = 0;
-  for (; at + kLanes <= count; at += kLanes) decoder.vector<T>(codes + at, y + at * sizeof(float));
+  for (; at + 2 * kLanes <= count; at += 2 * kLanes) {
+    decoder.template vectors<T>(codes + at, y + at * sizeof(float));
+  }
   for (; at < count; ++at) {
     const float value = affine_value(static_cast<T>(codes[at]), block);
     std::memcpy(y + at * sizeof(value), &value, sizeof(value));
   }
+}
+
+template <typename T>
+void decode_bytes(const AffineBlock& block, const std::uint8_t* codes, std::size_t count, std::uint8_t* y) {
+  return block.offset == 0.0 ? decode_bytes_by<false, T>(block, codes, count, y)
+                             : decode_bytes_by<true, T>(block, codes, count, y);
 }
 
 // Codes of 5 to 8 bits, whose values are finite.
@@ -233,10 +253,13 @@ HWY_INLINE void set_code_values(CodeValues& values, const AffineBlock& block, co
   const int count = 1 << affine.bits;
   const int sign = affine.is_signed ? count / 2 : 0;
   for (int i = 0; i < 16; ++i) codes[i] = ((i & (count - 1)) ^ sign) - sign;
-  const AffineDecoder decoder(block);
+  const DoubleVec zero_point = hn::Set(DoubleTag(), block.zero_point);
+  const DoubleVec scale = hn::Set(DoubleTag(), block.scale);
+  const DoubleVec offset = hn::Set(DoubleTag(), block.offset);
   const hn::Rebind<float, DoubleTag> df;
   for (std::size_t i = 0; i < 16; i += kDoubles) {
-    hn::Store(hn::DemoteTo(df, decoder.value(hn::Load(DoubleTag(), codes + i))), df, values.value + i);
+    const DoubleVec steps = hn::Sub(hn::Load(DoubleTag(), codes + i), zero_point);
+    hn::Store(hn::DemoteTo(df, hn::Add(hn::Mul(steps, scale), offset)), df, values.value + i);
   }
 }
 
