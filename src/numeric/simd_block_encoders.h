@@ -6,7 +6,7 @@
 // that it yields a "slack" beside each code: an unsigned number, at most kDoubt where there is doubt. The
 // smallest of many is enough to know that there is none.
 //
-// `kFewCodes` says that codes are below 16.
+// `kPlace` says where in its byte a code of 4 bits is.
 //
 // An encoder is used where can_code() says so of the block's largest magnitude; values are finite.
 #include <array>
@@ -92,6 +92,9 @@ struct TableSource {
   }
 };
 
+// A code of 4 bits: the other half of the byte is 0, or anything; or, in kByte, the higher half is anything.
+enum class CodePlace : std::uint8_t { kLowerHalf, kHigherHalf, kByte };
+
 // One vector's codes and their slack.
 struct Lanes {
   IntVec codes;
@@ -149,12 +152,15 @@ struct StepByLanes {
 // quotients below 256 they are off by less than 1, and by 1/2 for their own rounding: what is 2 or more from
 // a tie is on its side of it. `kLimited`: quotients are limited first, to whole numbers. Otherwise the codes
 // are, after rounding: the same but for ties, which are in doubt.
-template <bool kSigned, bool kLimited>
-class AffineEncoder : public StepByLanes<AffineEncoder<kSigned, kLimited>,
+//
+// Narrowing limits codes of 8 bits, and those of 4 if they are in the higher half of a byte. `kBits` is 0 for
+// others, which are limited in the end.
+template <int kBits, bool kSigned, bool kLimited>
+class AffineEncoder : public StepByLanes<AffineEncoder<kBits, kSigned, kLimited>,
                                          std::conditional_t<kSigned, SignedByteTag, ByteTag>> {
  public:
   static constexpr std::uint32_t kDoubt = 2;
-  static constexpr bool kFewCodes = false;
+  static constexpr CodePlace kPlace = kBits == 4 ? CodePlace::kHigherHalf : CodePlace::kByte;
   using CodeTag = std::conditional_t<kSigned, SignedByteTag, ByteTag>;
 
   static HWY_INLINE bool can_code(const AffineSource& source, double largest) {
@@ -183,10 +189,12 @@ class AffineEncoder : public StepByLanes<AffineEncoder<kSigned, kLimited>,
     if constexpr (kLimited) quotient = hn::Min(hn::Max(quotient, low_), high_);
     // Half of kUnits more, so that ties are multiples of it, and 1, so that what is near one isn't below it.
     const IntVec units = hn::Add(as_bits(hn::Add(quotient, floats(kFineRounder))), bias_);
-    return {hn::ShiftRight<kUnitBits>(units), as_unsigned(hn::And(units, ints(kUnits - 1)))};
+    constexpr int kLowerBits = kBits == 4 ? kUnitBits - 4 : kUnitBits;
+    return {hn::ShiftRight<kLowerBits>(units), as_unsigned(hn::And(units, ints(kUnits - 1)))};
   }
   HWY_INLINE ByteVec finished(hn::Vec<CodeTag> codes) const {
-    return hn::BitCast(ByteTag(), hn::Min(hn::Max(codes, lowest_), highest_));
+    if constexpr (kBits == 0) codes = hn::Min(hn::Max(codes, lowest_), highest_);
+    return hn::BitCast(ByteTag(), codes);
   }
 
  private:
@@ -216,7 +224,7 @@ HWY_INLINE ByteVec codes_of_levels(const CodeTable& table) {
 template <bool kOrdered>
 class CellEncoder {
  public:
-  static constexpr bool kFewCodes = true;
+  static constexpr CodePlace kPlace = CodePlace::kLowerHalf;
   using Slack = ByteVec;
 
   // Positions have to be whole numbers below 2^22.
@@ -315,7 +323,7 @@ HWY_INLINE bool can_code_quotients(const TableSource& source, double largest) {
 // Up to 16 levels wherever they are: counts thresholds below the quotient plus a guard, and minus it.
 class FewEncoder : public StepByLanes<FewEncoder, ByteTag> {
  public:
-  static constexpr bool kFewCodes = true;
+  static constexpr CodePlace kPlace = CodePlace::kLowerHalf;
   static constexpr std::uint32_t kDoubt = 0;
   static HWY_INLINE bool can_code(const TableSource& source, double largest) {
     return can_code_quotients(source, largest);
@@ -372,7 +380,7 @@ struct E3M2 {
 template <typename F>
 class SmallFloatEncoder : public StepByLanes<SmallFloatEncoder<F>, ByteTag> {
  public:
-  static constexpr bool kFewCodes = false;
+  static constexpr CodePlace kPlace = CodePlace::kByte;
   static constexpr std::uint32_t kDoubt = 0;
   static HWY_INLINE bool can_code(const TableSource& source, double largest) {
     return can_code_quotients(source, largest);

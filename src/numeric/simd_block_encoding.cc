@@ -108,15 +108,21 @@ HWY_NOINLINE void settle(Source source, const std::uint8_t* x, std::size_t count
   settle_step<kBits>(encoder, source, rest, count - at, codes, at);
 }
 
-// Two steps of codes of 4 bits. `kFewCodes`: there are no others.
-template <bool kFewCodes>
+// Two steps of codes of 4 bits.
+template <CodePlace kPlace>
 HWY_INLINE ByteVec nibbles_of(ByteVec first, ByteVec second) {
   const UnsignedShortTag dp;
   const auto pairs = [dp](ByteVec codes) HWY_ATTR {
     auto wide = hn::BitCast(dp, codes);
-    if constexpr (!kFewCodes) wide = hn::And(wide, hn::Set(dp, std::uint16_t{0x0F0F}));
-    const auto both = hn::And(hn::Or(wide, hn::ShiftRight<4>(wide)), hn::Set(dp, std::uint16_t{0x00FF}));
-    return hn::BitCast(ShortTag(), both);
+    if constexpr (kPlace == CodePlace::kHigherHalf) {
+      const auto lower = hn::Set(dp, std::uint16_t{0x000F});
+      return hn::BitCast(ShortTag(),
+                         hn::BitwiseIfThenElse(lower, hn::ShiftRight<4>(wide), hn::ShiftRight<8>(wide)));
+    } else {
+      if constexpr (kPlace == CodePlace::kByte) wide = hn::And(wide, hn::Set(dp, std::uint16_t{0x0F0F}));
+      const auto both = hn::And(hn::Or(wide, hn::ShiftRight<4>(wide)), hn::Set(dp, std::uint16_t{0x00FF}));
+      return hn::BitCast(ShortTag(), both);
+    }
   };
   return hn::OrderedDemote2To(ByteTag(), pairs(first), pairs(second));
 }
@@ -133,7 +139,7 @@ HWY_INLINE std::size_t encode_steps(const Encoder& encoder, const std::uint8_t* 
     if constexpr (kBits == 4) {
       const ByteVec first = Encoder::codes(encoder, from, slack);
       const ByteVec second = Encoder::codes(encoder, from + kStep * sizeof(float), slack);
-      hn::StoreU(nibbles_of<Encoder::kFewCodes>(first, second), ByteTag(), packed + at / 2);
+      hn::StoreU(nibbles_of<Encoder::kPlace>(first, second), ByteTag(), packed + at / 2);
     } else {
       hn::StoreU(Encoder::codes(encoder, from, slack), ByteTag(), packed + at);
     }
@@ -141,7 +147,7 @@ HWY_INLINE std::size_t encode_steps(const Encoder& encoder, const std::uint8_t* 
   if (kBits == 4 && at + kStep <= count) {
     const ByteVec last = Encoder::codes(encoder, x + at * sizeof(float), slack);
     const hn::Half<ByteTag> half;
-    hn::StoreU(hn::LowerHalf(half, nibbles_of<Encoder::kFewCodes>(last, last)), half, packed + at / 2);
+    hn::StoreU(hn::LowerHalf(half, nibbles_of<Encoder::kPlace>(last, last)), half, packed + at / 2);
     at += kStep;
   }
   return at;
@@ -156,6 +162,9 @@ HWY_INLINE void encode_rest(const Encoder& encoder, const std::uint8_t* x, std::
   std::memcpy(values, x, count * sizeof(float));
   // Zeros behind the last value may be in doubt, which costs a look at the chunk and changes nothing.
   hn::StoreU(Encoder::codes(encoder, values, slack), ByteTag(), codes);
+  if constexpr (Encoder::kPlace == CodePlace::kHigherHalf) {
+    for (std::uint8_t& code : codes) code = static_cast<std::uint8_t>(code >> 4U);
+  }
   pack(codes, count, packing, packed);
 }
 
@@ -355,12 +364,9 @@ constexpr Coder<Parameters> coder_of() {
   }
 }
 
-template <typename Parameters, typename... Encoders>
-Coder<Parameters> coder_for(CodePacking packing) {
-  static constexpr Coder<Parameters> kCoders[] = {coder_of<0, Parameters, Encoders...>(),
-                                                  coder_of<4, Parameters, Encoders...>(),
-                                                  coder_of<8, Parameters, Encoders...>()};
-  return kCoders[packing.base3 ? 0 : packing.bits == 4 ? 1 : packing.bits == 8 ? 2 : 0];
+template <typename Parameters>
+Coder<Parameters> coder_for(CodePacking packing, const Coder<Parameters> (&coders)[3]) {
+  return coders[packing.base3 ? 0 : packing.bits == 4 ? 1 : packing.bits == 8 ? 2 : 0];
 }
 
 // Scales of some blocks are found before the first of them is coded: a scale is long in coming, and blocks
@@ -386,26 +392,43 @@ std::size_t encode_run(const std::uint8_t* x, const BlockRun& run, const Paramet
   return run.blocks;
 }
 
+template <int kBits, bool kSigned>
+constexpr Coder<AffineParameters> affine_coder_of() {
+  return coder_of<kBits, AffineParameters, AffineEncoder<kBits, kSigned, false>,
+                  AffineEncoder<kBits, kSigned, true>>();
+}
+
 template <bool kSigned>
 Coder<AffineParameters> affine_coder(CodePacking packing) {
-  return coder_for<AffineParameters, AffineEncoder<kSigned, false>, AffineEncoder<kSigned, true>>(packing);
+  static constexpr Coder<AffineParameters> kCoders[] = {
+      affine_coder_of<0, kSigned>(), affine_coder_of<4, kSigned>(), affine_coder_of<8, kSigned>()};
+  return coder_for(packing, kCoders);
+}
+
+// `Encoder`: none or one.
+template <typename... Encoder>
+Coder<TableParameters> table_coder_by(CodePacking packing) {
+  static constexpr Coder<TableParameters> kCoders[] = {coder_of<0, TableParameters, Encoder...>(),
+                                                       coder_of<4, TableParameters, Encoder...>(),
+                                                       coder_of<8, TableParameters, Encoder...>()};
+  return coder_for(packing, kCoders);
 }
 
 Coder<TableParameters> table_coder(const CodeTable& table, CodePacking packing) {
   switch (table.shape) {
     case TableShape::kCells:
-      return table.is_ordered ? coder_for<TableParameters, CellEncoder<true>>(packing)
-                              : coder_for<TableParameters, CellEncoder<false>>(packing);
+      return table.is_ordered ? table_coder_by<CellEncoder<true>>(packing)
+                              : table_coder_by<CellEncoder<false>>(packing);
     case TableShape::kFew:
-      return coder_for<TableParameters, FewEncoder>(packing);
+      return table_coder_by<FewEncoder>(packing);
     case TableShape::kE4M3:
-      return coder_for<TableParameters, SmallFloatEncoder<E4M3>>(packing);
+      return table_coder_by<SmallFloatEncoder<E4M3>>(packing);
     case TableShape::kE3M2:
-      return coder_for<TableParameters, SmallFloatEncoder<E3M2>>(packing);
+      return table_coder_by<SmallFloatEncoder<E3M2>>(packing);
     case TableShape::kNone:
       break;
   }
-  return coder_for<TableParameters>(packing);
+  return table_coder_by<>(packing);
 }
 
 }  // namespace
