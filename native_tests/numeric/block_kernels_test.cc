@@ -157,6 +157,8 @@ struct Job {
   std::size_t blocks;
   std::size_t count;
   bool automatic;
+  // Of all records, if it isn't empty: kernels write it. Otherwise it is there before they come.
+  std::vector<std::uint8_t> head;
 
   [[nodiscard]] std::size_t table_bytes() const { return format->entries.size() * sizeof(double); }
   [[nodiscard]] std::size_t stride() const {
@@ -176,21 +178,34 @@ void write_parameters(const Job& job, const std::vector<double>& scales, std::ui
   }
 }
 
-numeric::AffineCodes affine_codes(const Job& job, const std::uint8_t* records) {
+std::vector<std::uint8_t> head_of(const Job& job, double scale) {
+  Job one = job;
+  one.blocks = 1;
+  std::vector<std::uint8_t> record(one.stride());
+  write_parameters(one, {scale}, record.data());
+  record.resize(kParameterBytes + one.table_bytes());
+  return record;
+}
+
+// Parameters are read from records, or from the head that all have.
+numeric::AffineCodes affine_codes(const Job& job, const std::uint8_t* parameters, std::size_t stride) {
   return {job.format->packing.bits,
           job.format->is_signed,
-          {records + sizeof(double), job.stride()},
-          {records + 2 * sizeof(double), job.stride()}};
+          {parameters + sizeof(double), stride},
+          {parameters + 2 * sizeof(double), stride}};
 }
 
 std::size_t encode(const BlockKernelSet& kernels, const Job& job, const std::uint8_t* x,
                    std::uint8_t* records) {
   const std::size_t stride = job.stride();
-  const BlockRun run = {job.blocks, job.count, {records, stride}};
+  const numeric::BlockDoubles parameters =
+      job.head.empty() ? numeric::BlockDoubles{records, stride} : numeric::BlockDoubles{job.head.data(), 0};
+  const BlockRun run = {job.blocks, job.count, parameters, {job.head.data(), job.head.size()}};
   const AutomaticScales automatic = {job.automatic ? records : nullptr, stride};
   const PackedBlocks<std::uint8_t> codes = {records + kParameterBytes + job.table_bytes(), stride};
   if (job.format->is_affine()) {
-    return kernels.encode_affine(x, run, affine_codes(job, records), automatic, codes);
+    return kernels.encode_affine(x, run, affine_codes(job, parameters.first, parameters.stride), automatic,
+                                 codes);
   }
   return kernels.encode_table(x, run, job.table, automatic, job.format->packing, codes);
 }
@@ -200,13 +215,14 @@ std::size_t decode(const BlockKernelSet& kernels, const Job& job, const std::uin
   const std::size_t stride = job.stride();
   const BlockRun run = {job.blocks, job.count, {records, stride}};
   const PackedBlocks<const std::uint8_t> codes = {records + kParameterBytes + job.table_bytes(), stride};
-  if (job.format->is_affine()) return kernels.decode_affine(codes, run, affine_codes(job, records), y);
+  if (job.format->is_affine())
+    return kernels.decode_affine(codes, run, affine_codes(job, records, stride), y);
   return kernels.decode_table(codes, run, {records + kParameterBytes, stride}, job.format->entries.size(),
                               job.format->packing, y);
 }
 
 Job make_job(const Format& format, std::size_t blocks, std::size_t count, bool automatic) {
-  Job job = {&format, {}, blocks, count, automatic};
+  Job job = {&format, {}, blocks, count, automatic, {}};
   if (!format.is_affine()) job.table = numeric::make_code_table(format.entries);
   return job;
 }
@@ -226,8 +242,10 @@ void compare(const Job& job, const std::vector<double>& scales, const std::vecto
   if (value_bytes > 0) std::memcpy(x.data(), values.data(), value_bytes);
   GuardedBytes expected(job.bytes(), offset);
   GuardedBytes actual(job.bytes(), offset);
-  write_parameters(job, scales, expected.data());
-  write_parameters(job, scales, actual.data());
+  if (job.head.empty()) {
+    write_parameters(job, scales, expected.data());
+    write_parameters(job, scales, actual.data());
+  }
   const std::size_t done = encode(numeric::reference_block_kernels(), job, x.data(), expected.data());
   REQUIRE(encode(numeric::simd_block_kernels(), job, x.data(), actual.data()) == done);
   REQUIRE(first_bytes(actual, done * job.stride()) == first_bytes(expected, done * job.stride()));
@@ -277,14 +295,17 @@ void compare_lengths() {
         for (float& value : values) {
           if (std::abs(value) > 1e30F) value = static_cast<float>(scale);
         }
-        compare(make_job(format, blocks, count, automatic), std::vector<double>(blocks, scale), values,
-                random() % 4);
+        Job job = make_job(format, blocks, count, automatic);
+        compare(job, std::vector<double>(blocks, scale), values, random() % 4);
+        job.head = head_of(job, scale);
+        compare(job, {}, values, random() % 4);
       }
     }
   }
 }
 
-TEST_CASE("Blocks of any length are coded, with scales given and chosen", "[numeric][simd][blocks]") {
+TEST_CASE("Blocks of any length are coded, with scales given and chosen, with what precedes their codes",
+          "[numeric][simd][blocks]") {
   kernel_cases::for_each_instruction_set(compare_lengths);
 }
 
