@@ -1,4 +1,4 @@
-// One block at a time: what each layout of halftone/block_format.h does. The functions trust their sizes;
+// Blocks as bytes: what each layout of halftone/block_format.h does. The functions trust their sizes;
 // block_format.cc checks them.
 #pragma once
 
@@ -21,6 +21,12 @@ struct BlockCoder {
                        const BlockCoding& coding);
   void (*decode)(const std::uint8_t* codes, const std::uint8_t* scales, std::span<float> y,
                  const BlockCoding& coding);
+  // Any number of whole blocks, one behind another; values at any address. nullptr where blocks by
+  // themselves are as fast.
+  void (*encode_run)(const std::uint8_t* x, std::size_t blocks, std::uint8_t* codes, std::uint8_t* scales,
+                     const BlockCoding& coding) = nullptr;
+  void (*decode_run)(const std::uint8_t* codes, const std::uint8_t* scales, std::size_t blocks,
+                     std::uint8_t* y, const BlockCoding& coding) = nullptr;
 };
 
 BlockCoder gguf_coder(BlockFormat format);

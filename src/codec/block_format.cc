@@ -192,7 +192,14 @@ Result<void> encode_blocks(const BlockCoding& coding, FloatView values, std::spa
   std::array<float, codec::kMaxBlockSize> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::uint8_t* code = codes.data();
   std::uint8_t* scale = scales.data();
-  for (std::size_t first = 0; first < values.size(); first += size) {
+  std::size_t first = 0;
+  if (const std::size_t blocks = values.size() / size; coder.encode_run != nullptr && blocks > 0) {
+    coder.encode_run(values.bytes(), blocks, code, scale, coding);
+    first = blocks * size;
+    code += blocks * bytes.codes;
+    scale += blocks * bytes.scales;
+  }
+  for (; first < values.size(); first += size) {
     const std::size_t count = std::min(size, values.size() - first);
     std::memcpy(buffer.data(), values.bytes() + first * sizeof(float), count * sizeof(float));
     const std::span<const float> x(buffer.data(), count);
@@ -219,7 +226,14 @@ Result<void> decode_blocks(const BlockCoding& coding, std::span<const std::uint8
   std::array<float, codec::kMaxBlockSize> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   const std::uint8_t* code = codes.data();
   const std::uint8_t* scale = scales.data();
-  for (std::size_t first = 0; first < values.size(); first += size) {
+  std::size_t first = 0;
+  if (const std::size_t blocks = values.size() / size; coder.decode_run != nullptr && blocks > 0) {
+    coder.decode_run(code, scale, blocks, values.bytes(), coding);
+    first = blocks * size;
+    code += blocks * bytes.codes;
+    scale += blocks * bytes.scales;
+  }
+  for (; first < values.size(); first += size) {
     const std::size_t count = std::min(size, values.size() - first);
     coder.decode(code, scale, {buffer.data(), count}, coding);
     std::memcpy(values.bytes() + first * sizeof(float), buffer.data(), count * sizeof(float));

@@ -1,43 +1,58 @@
-// OCP Microscaling: 32 small floats or 8-bit integers under one power of two.
+// OCP Microscaling: 32 small floats or 8-bit integers under one power of two. Codes come from the kernels of
+// QuantizeLinear with a block as a row: a power of two divides exactly, so that their float32 division rounds
+// nowhere but to the element.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "codec/block_coder.h"
 #include "halftone/small_floats.h"
+#include "numeric/code_packing.h"
+#include "numeric/kernel_set.h"
 
 namespace halftone::codec {
 namespace {
 
+using numeric::CodeKernels;
+using numeric::CodeStorage;
+using numeric::RowGrid;
+
+constexpr std::size_t kBlock = 32;
+constexpr std::size_t kAtOnce = 64;  // blocks whose codes wait to be packed
 constexpr int kScaleBias = 127;
 constexpr int kLargestScaleCode = 254;
-constexpr int kInt8Fraction = 6;  // q stands for q / 64
 constexpr int kInt8Largest = 127;
+constexpr float kInt8Step = 1.0F / 64.0F;  // what a code of MXINT8 counts
 
-SmallFloat element_of(BlockFormat format) {
-  switch (format) {
-    case BlockFormat::kMxfp4:
-      return SmallFloat::kFloat4E2M1;
-    case BlockFormat::kMxfp6E3M2:
-      return SmallFloat::kFloat6E3M2;
-    case BlockFormat::kMxfp6E2M3:
-      return SmallFloat::kFloat6E2M3;
-    case BlockFormat::kMxfp8E4M3:
-      return SmallFloat::kFloat8E4M3Fn;
-    default:
-      return SmallFloat::kFloat8E5M2;
-  }
+struct Element {
+  numeric::RowKernels kernels;
+  std::size_t bits;
+  float largest;
+  float step;  // of the scale, what codes count
+};
+
+numeric::RowKernels rows_of(CodeStorage storage) {
+  const CodeKernels& kernels = numeric::simd_code_kernels().by_storage[static_cast<std::size_t>(storage)];
+  return {kernels.quantize_rows, kernels.dequantize_rows};
 }
 
-// NaN if there is one, or infinity.
-float largest_magnitude(std::span<const float> x) {
-  float largest = 0.0F;
-  for (const float v : x) {
-    if (!std::isfinite(v)) return std::numeric_limits<float>::quiet_NaN();
-    largest = std::max(largest, std::fabs(v));
+Element element_of(BlockFormat format) {
+  const numeric::CodeKernelSet& kernels = numeric::simd_code_kernels();
+  switch (format) {
+    case BlockFormat::kMxfp4:
+      return {rows_of(CodeStorage::kE2M1), 4, 6.0F, 1.0F};
+    case BlockFormat::kMxfp6E3M2:
+      return {kernels.float6e3m2, 6, 28.0F, 1.0F};
+    case BlockFormat::kMxfp6E2M3:
+      return {kernels.float6e2m3, 6, 7.5F, 1.0F};
+    case BlockFormat::kMxfp8E4M3:
+      return {rows_of(CodeStorage::kE4M3Fn), 8, 448.0F, 1.0F};
+    case BlockFormat::kMxfp8E5M2:
+      return {rows_of(CodeStorage::kE5M2), 8, 57344.0F, 1.0F};
+    default:
+      return {rows_of(CodeStorage::kS8), 8, kInt8Step * kInt8Largest, kInt8Step};
   }
-  return largest;
 }
 
 // The scale's exponent. ModelOpt takes the logarithm in float32; this is the exact one, so results differ
@@ -50,85 +65,97 @@ int scale_exponent(float amax, float largest_element, MxScaleRule rule) {
   return fits ? floor : floor + 1;
 }
 
-// The scale byte of a block; nullopt-like NaN byte where a value isn't finite.
-std::uint8_t scale_code(std::span<const float> x, float largest_element, MxScaleRule rule) {
-  const float amax = largest_magnitude(x);
-  if (std::isnan(amax)) return kFloat8E8M0Nan;
-  if (amax == 0.0F) return 0;
+// The scale byte of a block; that of NaN where a value isn't finite.
+std::uint8_t scale_code(const std::uint8_t* x, std::size_t count, float largest_element, MxScaleRule rule) {
+  const std::int32_t bits = numeric::simd_statistic_kernels().range(x, count).magnitude_bits;
+  if (bits >= numeric::kInfinityBits) return kFloat8E8M0Nan;
+  if (bits == 0) return 0;
+  float amax = 0.0F;
+  std::memcpy(&amax, &bits, sizeof(amax));
   const int code = scale_exponent(amax, largest_element, rule) + kScaleBias;
   return static_cast<std::uint8_t>(std::clamp(code, 0, kLargestScaleCode));
 }
 
-// Codes low bits first, without gaps.
-void put_bits(std::uint8_t* bytes, std::size_t index, int bits, std::uint8_t code) {
-  const std::size_t at = index * static_cast<std::size_t>(bits);
-  const unsigned shifted = static_cast<unsigned>(code) << at % 8;
-  bytes[at / 8] = static_cast<std::uint8_t>(bytes[at / 8] | (shifted & 0xFFU));
-  if (at % 8 + static_cast<std::size_t>(bits) > 8) {
-    bytes[at / 8 + 1] = static_cast<std::uint8_t>(bytes[at / 8 + 1] | shifted >> 8U);
+// The kernels give a quotient of 0 no sign; here every element has that of its value.
+void put_signs(const std::uint8_t* x, std::size_t count, std::size_t bits, std::uint8_t* codes) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const unsigned sign = static_cast<unsigned>(x[i * sizeof(float) + 3]) >> 7U;
+    codes[i] = static_cast<std::uint8_t>(codes[i] | sign << (bits - 1));
   }
 }
 
-std::uint8_t get_bits(const std::uint8_t* bytes, std::size_t index, int bits) {
-  const std::size_t at = index * static_cast<std::size_t>(bits);
-  unsigned word = bytes[at / 8];
-  if (at % 8 + static_cast<std::size_t>(bits) > 8) word |= static_cast<unsigned>(bytes[at / 8 + 1]) << 8U;
-  return static_cast<std::uint8_t>(word >> at % 8 & ((1U << static_cast<unsigned>(bits)) - 1U));
+using Waiting = std::array<std::uint8_t, kAtOnce * kBlock>;
+
+// Up to kAtOnce blocks of `length` elements.
+void encode_some(const Element& element, const std::uint8_t* x, std::size_t blocks, std::size_t length,
+                 MxScaleRule rule, std::uint8_t* codes, std::uint8_t* scales) {
+  std::array<float, kAtOnce> steps = {};
+  for (std::size_t block = 0; block < blocks; ++block) {
+    scales[block] = scale_code(x + block * length * sizeof(float), length, element.largest, rule);
+    const bool is_nan = scales[block] == kFloat8E8M0Nan;
+    steps[block] = is_nan ? 1.0F : float8e8m0_value(scales[block]) * element.step;
+  }
+  Waiting waiting;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::uint8_t* bytes = element.bits == 8 ? codes : waiting.data();
+  const RowGrid grid = {steps.data(), nullptr, -kInt8Largest, kInt8Largest};
+  element.kernels.quantize_rows(x, blocks, length, grid, bytes);
+  if (element.bits < 8) put_signs(x, blocks * length, element.bits, bytes);
+  for (std::size_t block = 0; block < blocks; ++block) {
+    if (scales[block] == kFloat8E8M0Nan) std::memset(bytes + block * length, 0, length);
+  }
+  if (element.bits == 8) return;
+  if (element.bits == 4) return numeric::simd_code_kernels().pack_nibbles(bytes, blocks * length, codes);
+  numeric::pack_codes(bytes, blocks * length, {6, false}, codes);
 }
 
-BlockFault encode_floats(std::span<const float> x, std::uint8_t* codes, std::uint8_t* scales,
-                         const BlockCoding& coding) {
-  const SmallFloat element = element_of(coding.format);
-  const SmallFloatInfo& info = small_float_info(element);
-  std::memset(codes, 0, (x.size() * static_cast<std::size_t>(info.bits) + 7) / 8);
-  *scales = scale_code(x, info.largest_value, coding.mx_scale);
-  if (*scales == kFloat8E8M0Nan) return BlockFault::kNone;
-  const int exponent = *scales - kScaleBias;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double quotient = std::ldexp(static_cast<double>(x[i]), -exponent);  // exact
-    put_bits(codes, i, info.bits, small_float_code(element, quotient));
+void decode_some(const Element& element, const std::uint8_t* codes, const std::uint8_t* scales,
+                 std::size_t blocks, std::size_t length, std::uint8_t* y) {
+  std::array<float, kAtOnce> steps = {};
+  for (std::size_t block = 0; block < blocks; ++block)
+    steps[block] = float8e8m0_value(scales[block]) * element.step;
+  Waiting waiting;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  if (element.bits == 4) {
+    numeric::simd_code_kernels().unpack_nibbles(codes, blocks * length, false, waiting.data());
+  } else if (element.bits == 6) {
+    numeric::unpack_codes(codes, blocks * length, {6, false}, waiting.data());
   }
+  const RowGrid grid = {steps.data(), nullptr, -kInt8Largest, kInt8Largest};
+  element.kernels.dequantize_rows(element.bits == 8 ? codes : waiting.data(), blocks, length, grid, y);
+}
+
+void encode_run(const std::uint8_t* x, std::size_t blocks, std::uint8_t* codes, std::uint8_t* scales,
+                const BlockCoding& coding) {
+  const Element element = element_of(coding.format);
+  for (std::size_t first = 0; first < blocks; first += kAtOnce) {
+    encode_some(element, x + first * kBlock * sizeof(float), std::min(kAtOnce, blocks - first), kBlock,
+                coding.mx_scale, codes + first * kBlock * element.bits / 8, scales + first);
+  }
+}
+
+void decode_run(const std::uint8_t* codes, const std::uint8_t* scales, std::size_t blocks, std::uint8_t* y,
+                const BlockCoding& coding) {
+  const Element element = element_of(coding.format);
+  for (std::size_t first = 0; first < blocks; first += kAtOnce) {
+    decode_some(element, codes + first * kBlock * element.bits / 8, scales + first,
+                std::min(kAtOnce, blocks - first), kBlock, y + first * kBlock * sizeof(float));
+  }
+}
+
+BlockFault encode(std::span<const float> x, std::uint8_t* codes, std::uint8_t* scales,
+                  const BlockCoding& coding) {
+  encode_some(element_of(coding.format), reinterpret_cast<const std::uint8_t*>(x.data()), 1, x.size(),
+              coding.mx_scale, codes, scales);
   return BlockFault::kNone;
 }
 
-void decode_floats(const std::uint8_t* codes, const std::uint8_t* scales, std::span<float> y,
-                   const BlockCoding& coding) {
-  const SmallFloat element = element_of(coding.format);
-  const int bits = small_float_info(element).bits;
-  const std::span<const float> values = small_float_values(element);
-  const float scale = float8e8m0_value(*scales);
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = values[get_bits(codes, i, bits)] * scale;
-}
-
-BlockFault encode_int8(std::span<const float> x, std::uint8_t* codes, std::uint8_t* scales,
-                       const BlockCoding& coding) {
-  constexpr float kLargest = static_cast<float>(kInt8Largest) / static_cast<float>(1 << kInt8Fraction);
-  *scales = scale_code(x, kLargest, coding.mx_scale);
-  std::memset(codes, 0, x.size());
-  if (*scales == kFloat8E8M0Nan) return BlockFault::kNone;
-  const int exponent = *scales - kScaleBias - kInt8Fraction;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double rounded = std::nearbyint(std::ldexp(static_cast<double>(x[i]), -exponent));
-    const double q = std::clamp(rounded, -double{kInt8Largest}, double{kInt8Largest});
-    codes[i] = static_cast<std::uint8_t>(static_cast<std::int8_t>(q));
-  }
-  return BlockFault::kNone;
-}
-
-void decode_int8(const std::uint8_t* codes, const std::uint8_t* scales, std::span<float> y,
-                 const BlockCoding& /*coding*/) {
-  constexpr float kStep = 1.0F / static_cast<float>(1 << kInt8Fraction);
-  const float scale = float8e8m0_value(*scales);
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    y[i] = static_cast<float>(static_cast<std::int8_t>(codes[i])) * kStep * scale;
-  }
+void decode(const std::uint8_t* codes, const std::uint8_t* scales, std::span<float> y,
+            const BlockCoding& coding) {
+  decode_some(element_of(coding.format), codes, scales, 1, y.size(),
+              reinterpret_cast<std::uint8_t*>(y.data()));
 }
 
 }  // namespace
 
-BlockCoder mx_coder(BlockFormat format) {
-  if (format == BlockFormat::kMxint8) return {encode_int8, decode_int8};
-  return {encode_floats, decode_floats};
-}
+BlockCoder mx_coder(BlockFormat /*format*/) { return {encode, decode, encode_run, decode_run}; }
 
 }  // namespace halftone::codec

@@ -57,9 +57,19 @@ struct CodeKernels {
                                  std::uint8_t* y);
 };
 
+// Of a type that is no number format by itself: the small floats of 6 bits, which only blocks have.
+struct RowKernels {
+  void (*quantize_rows)(const std::uint8_t* x, std::size_t rows, std::size_t length, const RowGrid& grid,
+                        std::uint8_t* codes);
+  void (*dequantize_rows)(const std::uint8_t* codes, std::size_t rows, std::size_t length,
+                          const RowGrid& grid, std::uint8_t* y);
+};
+
 struct CodeKernelSet {
   const char* instruction_set;  // "scalar" for the reference, else Highway's name of the target
   CodeKernels by_storage[kCodeStorageCount];
+  RowKernels float6e3m2;
+  RowKernels float6e2m3;
   // Two one-byte codes into one byte, the first in the low half; writes (count + 1) / 2 bytes, an odd tail
   // padded with 0.
   void (*pack_nibbles)(const std::uint8_t* codes, std::size_t count, std::uint8_t* packed);

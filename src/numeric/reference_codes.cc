@@ -170,6 +170,8 @@ const CodeKernelSet& reference_code_kernels() {
        reference_small_float_kernels<SmallFloat::kFloat8E5M2>(),
        reference_small_float_kernels<SmallFloat::kFloat8E5M2Fnuz>(),
        reference_small_float_kernels<SmallFloat::kFloat4E2M1>()},
+      reference_small_float_rows<SmallFloat::kFloat6E3M2>(),
+      reference_small_float_rows<SmallFloat::kFloat6E2M3>(),
       pack_nibbles,
       unpack_nibbles,
       pack_quarters,

@@ -80,8 +80,9 @@ void fake_quantize_periodic(const std::uint8_t* x, std::size_t count, const Peri
 std::uint8_t small_float_quotient_code(SmallFloat type, float x, float scale) {
   if (std::isnan(x)) return small_float_code(type, x);
   const float quotient = x / scale;
-  // onnx.reference adds the zero point 0, which turns -0 into 0; only float4e2m1 has no other peer.
-  if (type == SmallFloat::kFloat4E2M1 && quotient == 0.0F) return 0;
+  // onnx.reference adds the zero point 0, which turns -0 into 0; float4e2m1 has no other peer, and float6 has
+  // no QuantizeLinear and is as it.
+  if (small_float_info(type).bits < 8 && quotient == 0.0F) return 0;
   return small_float_code(type, quotient);
 }
 
@@ -91,6 +92,13 @@ CodeKernels reference_small_float_kernels() {
           dequantize_periodic<kType>, fake_quantize_rows<kType>, fake_quantize_periodic<kType>};
 }
 
+template <SmallFloat kType>
+RowKernels reference_small_float_rows() {
+  return {quantize_rows<kType>, dequantize_rows<kType>};
+}
+
+template RowKernels reference_small_float_rows<SmallFloat::kFloat6E3M2>();
+template RowKernels reference_small_float_rows<SmallFloat::kFloat6E2M3>();
 template CodeKernels reference_small_float_kernels<SmallFloat::kFloat8E4M3Fn>();
 template CodeKernels reference_small_float_kernels<SmallFloat::kFloat8E4M3Fnuz>();
 template CodeKernels reference_small_float_kernels<SmallFloat::kFloat8E5M2>();

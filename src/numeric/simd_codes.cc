@@ -444,6 +444,8 @@ const CodeKernelSet* code_kernels() {
       {kernels_for<std::int8_t>(), kernels_for<std::uint8_t>(), kernels_for<std::int16_t>(),
        kernels_for<std::uint16_t>(), e4m3fn_kernels(), e4m3fnuz_kernels(), e5m2_kernels(), e5m2fnuz_kernels(),
        e2m1_kernels()},
+      e3m2_kernels(),
+      e2m3_kernels(),
       pack_nibbles,
       unpack_nibbles,
       pack_quarters,

@@ -44,12 +44,12 @@ enum class Specials : std::uint8_t {
   kNone,
 };
 
-template <int bits, int mantissa_bits, int bias, int largest, Specials specials>
+template <int bits, int mantissa_bits, int bias, int twice_largest, Specials specials>
 struct Format {
   static constexpr int kBits = bits;
   static constexpr int kMantissaBits = mantissa_bits;
   static constexpr Specials kSpecials = specials;
-  static constexpr float kLargest = largest;
+  static constexpr float kLargest = twice_largest / 2.0F;
   static constexpr std::int32_t kSignCode = 1 << (bits - 1);
   static constexpr std::int32_t kLastCode = kSignCode - 1;      // without sign
   static constexpr std::int32_t kInfinityCode = kLastCode - 3;  // where there is one
@@ -59,11 +59,13 @@ struct Format {
   static constexpr std::int32_t kToRounder = ((23 - mantissa_bits) << 23) | 0x400000;
 };
 
-using E4M3Fn = Format<8, 3, 7, 448, Specials::kNan>;
-using E4M3Fnuz = Format<8, 3, 8, 240, Specials::kUnsignedZero>;
-using E5M2 = Format<8, 2, 15, 57344, Specials::kInfinityNan>;
-using E5M2Fnuz = Format<8, 2, 16, 57344, Specials::kUnsignedZero>;
-using E2M1 = Format<4, 1, 1, 6, Specials::kNone>;
+using E4M3Fn = Format<8, 3, 7, 2 * 448, Specials::kNan>;
+using E4M3Fnuz = Format<8, 3, 8, 2 * 240, Specials::kUnsignedZero>;
+using E5M2 = Format<8, 2, 15, 2 * 57344, Specials::kInfinityNan>;
+using E5M2Fnuz = Format<8, 2, 16, 2 * 57344, Specials::kUnsignedZero>;
+using E3M2 = Format<6, 2, 3, 2 * 28, Specials::kNone>;
+using E2M3 = Format<6, 3, 1, 15, Specials::kNone>;
+using E2M1 = Format<4, 1, 1, 2 * 6, Specials::kNone>;
 
 HWY_INLINE IntVec ints(std::int32_t value) { return hn::Set(IntTag(), value); }
 
@@ -291,6 +293,8 @@ CodeKernels e4m3fnuz_kernels() { return kernels_for<E4M3Fnuz>(); }
 CodeKernels e5m2_kernels() { return kernels_for<E5M2>(); }
 CodeKernels e5m2fnuz_kernels() { return kernels_for<E5M2Fnuz>(); }
 CodeKernels e2m1_kernels() { return kernels_for<E2M1>(); }
+RowKernels e3m2_kernels() { return {over_rows<Quantize<E3M2>>, over_rows<Dequantize<E3M2>>}; }
+RowKernels e2m3_kernels() { return {over_rows<Quantize<E2M3>>, over_rows<Dequantize<E2M3>>}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace halftone::numeric

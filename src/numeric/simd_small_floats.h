@@ -17,6 +17,8 @@ CodeKernels e4m3fnuz_kernels();
 CodeKernels e5m2_kernels();
 CodeKernels e5m2fnuz_kernels();
 CodeKernels e2m1_kernels();
+RowKernels e3m2_kernels();
+RowKernels e2m3_kernels();
 
 }  // namespace HWY_NAMESPACE
 }  // namespace halftone::numeric
