@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "halftone/block_format.h"
+#include "codec/block_cases.h"
 #include "halftone/small_floats.h"
 
 namespace halftone::test {
@@ -90,13 +90,8 @@ std::vector<float> hard_block(const MxCase& mx, int top, std::size_t count, std:
   return x;
 }
 
-struct Stored {
-  std::vector<std::uint8_t> codes;
-  std::vector<std::uint8_t> scales;
-};
-
-Stored defined_blocks(const MxCase& mx, std::span<const float> x, MxScaleRule rule) {
-  Stored stored;
+StoredBlocks defined_blocks(const MxCase& mx, std::span<const float> x, MxScaleRule rule) {
+  StoredBlocks stored;
   for (std::size_t first = 0; first < x.size(); first += kBlock) {
     const auto block = x.subspan(first, std::min(kBlock, x.size() - first));
     const std::uint8_t scale = defined_scale(mx, block, rule);
@@ -122,11 +117,9 @@ std::vector<std::uint8_t> odd_bytes(std::span<const float> x) {
   return bytes;
 }
 
-Stored stored_by(const BlockCoding& coding, std::span<const float> x) {
-  const auto sizes = block_byte_counts(coding, x.size());
-  REQUIRE(sizes.ok());
-  Stored stored{std::vector<std::uint8_t>(sizes.value().codes, 0xA5),
-                std::vector<std::uint8_t>(sizes.value().scales, 0xA5)};
+StoredBlocks stored_by(const BlockCoding& coding, std::span<const float> x) {
+  StoredBlocks stored = empty_blocks(coding, x.size());
+  std::fill(stored.codes.begin(), stored.codes.end(), std::uint8_t{0xA5});
   const std::vector<std::uint8_t> bytes = odd_bytes(x);
   const auto view = FloatView::from_bytes(std::span(bytes).subspan(1));
   REQUIRE(view.ok());
@@ -157,13 +150,13 @@ TEST_CASE("Blocks of every MX format are the definition's, many at once and one 
       BlockCoding coding;
       coding.format = mx.format;
       coding.mx_scale = rule;
-      const Stored wanted = defined_blocks(mx, x, rule);
-      const Stored got = stored_by(coding, x);
+      const StoredBlocks wanted = defined_blocks(mx, x, rule);
+      const StoredBlocks got = stored_by(coding, x);
       CHECK(got.scales == wanted.scales);
       CHECK(got.codes == wanted.codes);
       for (std::size_t first = 0; first < x.size(); first += kBlock) {
         const auto block = std::span<const float>(x).subspan(first, std::min(kBlock, x.size() - first));
-        const Stored alone = stored_by(coding, block);
+        const StoredBlocks alone = stored_by(coding, block);
         REQUIRE(alone.scales[0] == wanted.scales[first / kBlock]);
         REQUIRE(std::equal(alone.codes.begin(), alone.codes.end(),
                            wanted.codes.begin() + static_cast<std::ptrdiff_t>(first * mx.bits / 8)));
@@ -181,10 +174,7 @@ TEST_CASE("Any bytes are MX blocks, and decode to element times scale", "[codec]
     BlockCoding coding;
     coding.format = mx.format;
     constexpr std::size_t kCount = 256 * kBlock + 5;
-    const auto sizes = block_byte_counts(coding, kCount);
-    REQUIRE(sizes.ok());
-    std::vector<std::uint8_t> codes(sizes.value().codes);
-    std::vector<std::uint8_t> scales(sizes.value().scales);
+    auto [codes, scales] = empty_blocks(coding, kCount);
     for (std::uint8_t& byte : codes) byte = static_cast<std::uint8_t>(random());
     for (std::size_t i = 0; i < scales.size(); ++i) scales[i] = static_cast<std::uint8_t>(i);
     std::vector<std::uint8_t> bytes(kCount * sizeof(float) + 1);
