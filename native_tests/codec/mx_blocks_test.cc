@@ -177,6 +177,9 @@ TEST_CASE("Any bytes are MX blocks, and decode to element times scale", "[codec]
     auto [codes, scales] = empty_blocks(coding, kCount);
     for (std::uint8_t& byte : codes) byte = static_cast<std::uint8_t>(random());
     for (std::size_t i = 0; i < scales.size(); ++i) scales[i] = static_cast<std::uint8_t>(i);
+    // Every code under the scale that is NaN, too.
+    for (std::size_t i = 4; i < 12; ++i) scales[i] = kFloat8E8M0Nan;
+    for (std::size_t i = 0; i < 256; ++i) codes[4 * kBlock * mx.bits / 8 + i] = static_cast<std::uint8_t>(i);
     std::vector<std::uint8_t> bytes(kCount * sizeof(float) + 1);
     const auto view = MutableFloatView::from_bytes(std::span(bytes).subspan(1));
     REQUIRE(view.ok());

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "codec/block_coder.h"
 #include "halftone/small_floats.h"
@@ -121,6 +122,13 @@ void decode_some(const Element& element, const std::uint8_t* codes, const std::u
   }
   const RowGrid grid = {steps.data(), nullptr, -kInt8Largest, kInt8Largest};
   element.kernels.dequantize_rows(element.bits == 8 ? codes : waiting.data(), blocks, length, grid, y);
+  // Infinity times NaN is NaN, which the kernels, whose scales are finite, don't look at.
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t block = 0; block < blocks; ++block) {
+    if (scales[block] != kFloat8E8M0Nan) continue;
+    for (std::size_t i = block * length; i < (block + 1) * length; ++i)
+      std::memcpy(y + i * sizeof(kNan), &kNan, sizeof(kNan));
+  }
 }
 
 void encode_run(const std::uint8_t* x, std::size_t blocks, std::uint8_t* codes, std::uint8_t* scales,
