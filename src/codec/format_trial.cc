@@ -23,14 +23,19 @@ Error needs_more(const StorageFormat& format) {
           "Leave it out, or encode a tensor with it."};
 }
 
-// "element 12" counts from a piece's start.
-Error moved(Error error, std::uint64_t first) {
-  constexpr std::string_view kElement = "element ";
-  if (!error.where.starts_with(kElement)) return error;
-  std::uint64_t index = 0;
-  const char* const end = error.where.data() + error.where.size();
-  const auto [stop, code] = std::from_chars(error.where.data() + kElement.size(), end, index);
-  if (code == std::errc() && stop == end) error.where = std::string(kElement) + std::to_string(first + index);
+// "element 12" and "scale 3" count from a piece's start.
+Error moved(Error error, std::uint64_t first_element, std::uint32_t block_size) {
+  const std::pair<std::string_view, std::uint64_t> counted[] = {{"element ", first_element},
+                                                                {"scale ", first_element / block_size}};
+  for (const auto& [what, first] : counted) {
+    if (!error.where.starts_with(what)) continue;
+    std::uint64_t index = 0;
+    const char* const end = error.where.data() + error.where.size();
+    const auto [stop, code] = std::from_chars(error.where.data() + what.size(), end, index);
+    if (code != std::errc() || stop != end) continue;
+    error.where = std::string(what) + std::to_string(first + index);
+    break;
+  }
   return error;
 }
 
@@ -116,7 +121,7 @@ Result<void> FormatTrial::add(FloatView values) {
 Result<void> FormatTrial::encode_pending() {
   decoded_.resize(pending_.size());
   if (const Result<void> done = coder_->run(std::span<const float>(pending_), decoded_); !done.ok())
-    return moved(done.error(), done_);
+    return moved(done.error(), done_, coder_->block_size());
   const Result<ErrorSums> sums =
       error_sums(std::span<const float>(pending_), std::span<const float>(decoded_));
   if (!sums.ok()) return sums.error();

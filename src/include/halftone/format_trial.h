@@ -60,7 +60,7 @@ class FormatTrial {
   static bool needs_largest(const StorageFormat& format);
 
   // The next values, however many. Errors: kShapeMismatch for more than `count` in all; kNonFinite and
-  // kTooLarge for values that the format can't hold, with the element.
+  // kTooLarge for values that the format can't hold, with the element or the number of its scale.
   Result<void> add(FloatView values);
   // Errors: kShapeMismatch before all `count` values are there.
   Result<TrialFigures> figures();
