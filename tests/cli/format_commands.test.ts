@@ -92,16 +92,6 @@ describe('encode and decode', () => {
 
   it.each([
     ['an unknown format', ['--format', 'nf5'], 'There is no number format "nf5"'],
-    [
-      'a block layout',
-      ['--format', 'gguf_q4_0'],
-      "An encoded value can't hold gguf_q4_0, which is a block layout",
-    ],
-    [
-      'an ONNX type',
-      ['--format', 'onnx_int4'],
-      "An encoded value can't hold onnx_int4, which is an ONNX type",
-    ],
     ['wrong scales', ['--format', 'nf4', '--scales', '1,2'], 'must be scalar or one per block'],
     ['a scale of 0', ['--format', 'int8', '--scales', '0'], 'positive'],
   ])('%s is refused, and no file is left', async (_, options, message) => {
@@ -109,6 +99,90 @@ describe('encode and decode', () => {
     expect([status, existsSync(file('no.pb'))]).toEqual([1, false]);
     expect(err).toContain(message);
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  it.each([
+    ['gguf_q4_0', 32, ['codes'], 144],
+    ['ocp_mxfp4', 32, ['codes', 'scales'], 136],
+    ['modelopt_nvfp4', 16, ['codes', 'scales'], 144],
+    ['bnb_nf4', 64, ['codes', 'scales'], 144],
+    ['onnx_int4', 128, ['codes', 'scales'], 136],
+    ['onnx_uint8', 128, ['codes', 'scales', 'zero_points'], 266],
+  ])('%s keeps its parts in files beside its facts, and comes back', async (format, block, parts, bytes) => {
+    save(
+      'wave.npy',
+      Array.from({ length: 256 }, (_, i) => Math.sin(i) * (1 + i / 64)),
+      [8, 32],
+    );
+    const facts = file(`${format}.json`);
+    const written = await run(['encode', file('wave.npy'), '--format', format, '-o', facts, '--json']);
+    expect([written.status, written.err]).toEqual([0, '']);
+    const told = JSON.parse(readFileSync(facts, 'utf8'));
+    expect(told).toMatchObject({ format, block, type: 'float32', dims: [8, 32] });
+    const sizes = parts.map((part) => readFileSync(file(`${format}.${part}.bin`)).length);
+    expect(told.parts).toEqual(
+      parts.map((name, i) => ({ name, file: `${format}.${name}.bin`, bytes: sizes[i] })),
+    );
+    expect(readdirSync(folder).filter((name) => name.startsWith(`${format}.`)).length).toBe(1 + parts.length);
+    expect(JSON.parse(written.out).bytes - (told.tensor_scale === null ? 0 : 4)).toBe(
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(bytes);
+
+    const back = await run(['decode', facts, '-o', file('wave_back.npy'), '--force']);
+    expect([back.status, back.err]).toEqual([0, '']);
+    const engine = createEngine({ workers: 1 });
+    const tensor = await engine.encodeTensor({ npy: { path: file('wave.npy') } }, { format });
+    const values = await engine.decodeParts(tensor);
+    await engine.close();
+    expect(elements('wave_back.npy')).toEqual(values);
+    const original = elements('wave.npy');
+    // Half of the coarsest step: between 4 and 6 of float4e2m1, at scale 1.
+    expect(Math.max(...values.map((v, i) => Math.abs(v - original[i]!)))).toBeLessThanOrEqual(1);
+    expect(readFileSync(file('wave_back.npy')).toString('latin1')).toContain("'shape': (8, 32)");
+  });
+
+  it('parts that don’t belong together, or lie elsewhere, are refused', async () => {
+    save(
+      'wave.npy',
+      Array.from({ length: 64 }, (_, i) => i),
+    );
+    const facts = file('parts.json');
+    const encode = ['encode', file('wave.npy'), '--format', 'ocp_mxfp8_e4m3', '-o'];
+    expect((await run([...encode, facts])).status).toBe(0);
+    expect((await run([...encode, facts])).err).toContain('exists already');
+    expect((await run([...encode, file('parts.pb')])).err).toContain('ends in .json');
+    expect((await run([...encode, facts, '--force', '--scales', '1'])).err).toContain('profiles');
+    const told = JSON.parse(readFileSync(facts, 'utf8'));
+    const decodeChanged = async (change: object) => {
+      writeFileSync(file('changed.json'), JSON.stringify({ ...told, ...change }));
+      const { status, err } = await run(['decode', file('changed.json'), '-o', file('never.npy')]);
+      expect([status, existsSync(file('never.npy'))]).toEqual([1, false]);
+      return err;
+    };
+    const [codes, scales] = told.parts;
+    expect(await decodeChanged({ parts: [{ ...codes, file: '../wave.npy' }, scales] })).toContain(
+      'not in its folder',
+    );
+    expect(await decodeChanged({ parts: [{ ...codes, file: 'gone.bin' }, scales] })).toContain("Can't read");
+    expect(await decodeChanged({ parts: [{ ...codes, bytes: 63 }, scales] })).toContain('where it says 63');
+    expect(await decodeChanged({ parts: [codes] })).toContain('64 elements of ocp_mxfp8_e4m3 take');
+    expect(await decodeChanged({ dims: [65] })).toContain('65 elements');
+    expect(await decodeChanged({ dims: [2 ** 40, 2 ** 40] })).toContain('beyond reason');
+    expect(await decodeChanged({ dims: [-1] })).toContain("doesn't describe");
+    expect(await decodeChanged({ format: 'nf5' })).toContain('no number format');
+    expect(await decodeChanged({ block: 7 })).toContain('blocks of 32');
+    expect(await decodeChanged({ parts: null })).toContain("doesn't describe");
+  });
+
+  it('an array without values has facts and no parts', async () => {
+    save('none.npy', [], [0, 3]);
+    expect(
+      (await run(['encode', file('none.npy'), '--format', 'bnb_fp4', '-o', file('none.json')])).status,
+    ).toBe(0);
+    expect(readdirSync(folder).filter((name) => name.startsWith('none.'))).toEqual(['none.json', 'none.npy']);
+    expect((await run(['decode', file('none.json'), '-o', file('none_back.npy')])).status).toBe(0);
+    expect(readFileSync(file('none_back.npy'))).toEqual(readFileSync(file('none.npy')));
   });
 
   it('wrong files are refused', async () => {

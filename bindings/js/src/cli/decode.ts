@@ -1,4 +1,4 @@
-// halftone decode: an encoded value back to an array, or a model's encoded weights to plain or standard ones.
+// halftone decode: an encoded value, or codes and scales, back to an array, or a model's encoded weights to plain or standard ones.
 import { extname } from 'node:path';
 
 import { npyHeader } from '../samples/npy.js';
@@ -6,7 +6,8 @@ import { HalftoneError } from '../shared/errors.js';
 import { jsonFile } from '../shared/result_files.js';
 import { UsageError } from './errors.js';
 import type { EngineChoice, OutputOptions } from './options.js';
-import { checkOutput, writeGrowing } from './output_files.js';
+import { checkOutput, writeGrowing, writeOutput } from './output_files.js';
+import { readParts } from './parts_file.js';
 import { modelStem } from './quantize.js';
 import { printable, sizeText } from './terminal.js';
 import { writeConverted } from './weights.js';
@@ -19,12 +20,17 @@ export type DecodeCommand = OutputOptions &
     roundScales?: boolean;
   };
 
+function isParts(path: string): boolean {
+  return extname(path).toLowerCase() === '.json';
+}
+
 /** A value alone is a .pb file; everything else is taken for a model. */
 function isValue(path: string): boolean {
   return extname(path).toLowerCase() === '.pb';
 }
 
 export async function decode(path: string, options: DecodeCommand, context: Context): Promise<void> {
+  if (isParts(path)) return decodeParts(path, options, context);
   if (!isValue(path)) return decodeModel(path, options, context);
   if (options.standard === true || options.roundScales === true)
     throw new UsageError('--standard and --round-scales are for models.', 'Leave them out.');
@@ -55,6 +61,29 @@ export async function decode(path: string, options: DecodeCommand, context: Cont
         .map((line) => printable(line))
         .join('\n')}\n`,
     );
+  });
+}
+
+async function decodeParts(path: string, options: DecodeCommand, context: Context): Promise<void> {
+  if (options.type !== undefined || options.standard === true || options.roundScales === true) {
+    throw new UsageError(
+      '--type is for a .pb value, --standard and --round-scales are for models; codes and scales become float32.',
+      'Leave them out.',
+    );
+  }
+  const output = options.output ?? `${modelStem(path)}.npy`;
+  checkOutput(output, [path], options.force === true);
+  const encoded = readParts(path);
+  await withWork(context, options, async (work) => {
+    const values = await work.engine.decodeParts(encoded, work.call);
+    const { format, dims } = encoded;
+    await writeOutput(output, new Blob([npyHeader('float32', dims), values]));
+    work.json(jsonFile({ format, type: 'float32', dims, bytes: values.byteLength, output }));
+    const lines = [
+      `array     float32 [${dims.join(', ')}] from ${format}, ${sizeText(values.byteLength)}`,
+      `written   ${output}`,
+    ];
+    work.say(`${lines.map((line) => printable(line)).join('\n')}\n`);
   });
 }
 

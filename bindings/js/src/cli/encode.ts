@@ -1,11 +1,11 @@
-// halftone encode: an array as one encoded value, or a model's weights as encoded initializers.
+// halftone encode: an array as one encoded value or as codes and scales, or a model's weights as encoded initializers.
 import { extname } from 'node:path';
-import { HalftoneError } from '../shared/errors.js';
 import { jsonFile } from '../shared/result_files.js';
 import type { EncodedTensor, EncodeOptions } from '../types.js';
 import { UsageError } from './errors.js';
 import type { EngineChoice, OutputOptions } from './options.js';
 import { checkOutput, writeGrowing } from './output_files.js';
+import { checkPartOutputs, writeParts } from './parts_file.js';
 import { modelStem } from './quantize.js';
 import { printable, sizeText } from './terminal.js';
 import { chosenWeights, writeConverted } from './weights.js';
@@ -33,23 +33,59 @@ export async function encode(path: string, options: EncodeCommand, context: Cont
     throw new UsageError('--tensors chooses weights of a model, and an array has none.', 'Leave it out.');
   if (options.standard === true || options.roundScales === true)
     throw new UsageError('--standard and --round-scales are for models.', 'Leave them out.');
-  const output = options.output ?? `${modelStem(path)}.${options.format}.pb`;
-  checkOutput(output, [path], options.force === true);
   await withWork(context, options, async (work) => {
-    await checkProfile(work, options.format);
-    const encoded = await writeGrowing(output, (file) =>
-      work.engine.encodeTensor(
-        { npy: { path }, name: path },
-        {
-          ...encodeOptions(path, options),
-          ...work.call,
-          write: (bytes) => file.write(bytes),
-        },
-      ),
-    );
+    const format = (await work.engine.formats()).find(({ name }) => name === options.format);
+    const value = format === undefined || format.family === 'onnx-light profile';
+    const output = options.output ?? `${modelStem(path)}.${options.format}.${value ? 'pb' : 'json'}`;
+    const encoded = value
+      ? await encodeValue(path, output, options, work)
+      : await encodeParts(path, output, options, work, context);
     work.json(jsonFile({ ...factsOf(encoded), output }));
     work.say(encodedText(encoded, output));
   });
+}
+
+async function encodeValue(
+  path: string,
+  output: string,
+  options: EncodeCommand,
+  work: Work,
+): Promise<EncodedTensor> {
+  checkOutput(output, [path], options.force === true);
+  const source = { npy: { path }, name: path };
+  return writeGrowing(output, (file) =>
+    work.engine.encodeTensor(source, {
+      ...encodeOptions(path, options),
+      ...work.call,
+      write: (bytes) => file.write(bytes),
+    }),
+  );
+}
+
+async function encodeParts(
+  path: string,
+  output: string,
+  options: EncodeCommand,
+  work: Work,
+  { halftone }: Context,
+): Promise<EncodedTensor> {
+  if (options.name !== undefined || options.scales !== undefined || options.zeroPoints !== undefined) {
+    throw new UsageError(
+      `--name, --scales and --zero-points are for onnx-light’s profiles, and ${options.format} is none.`,
+      'Leave them out: scales are computed.',
+    );
+  }
+  if (extname(output).toLowerCase() !== '.json') {
+    throw new UsageError(
+      `${options.format} keeps codes and scales apart, in files beside a .json file, and ${output} is none.`,
+      'Give a name that ends in .json after -o.',
+    );
+  }
+  checkPartOutputs(output, [path], options.force === true);
+  const choice = { format: options.format, ...(options.block !== undefined && { block: options.block }) };
+  return writeParts(output, halftone.version, (write) =>
+    work.engine.encodeTensor({ npy: { path }, name: path }, { ...choice, ...work.call, write }),
+  );
 }
 
 async function encodeModel(path: string, options: EncodeCommand, context: Context): Promise<void> {
@@ -89,20 +125,6 @@ function encodeOptions(path: string, options: EncodeCommand): EncodeOptions {
     ...(options.scales !== undefined && { scales: options.scales }),
     ...(options.zeroPoints !== undefined && { zeroPoints: options.zeroPoints }),
   };
-}
-
-async function checkProfile(work: Work, name: string): Promise<void> {
-  const format = (await work.engine.formats()).find((other) => other.name === name);
-  if (format === undefined || format.family === 'onnx-light profile') return;
-  const profiles = 'int8, int4, nf4, mxfp4, nvfp4, fp8_e4m3';
-  throw new HalftoneError(
-    'invalid_policy',
-    `An encoded value can't hold ${name}, which is a${format.family === 'ONNX type' ? 'n ONNX type' : ' block layout'}.`,
-    {
-      where: name,
-      next: `Use a profile such as ${profiles}; encodeTensor() in JavaScript gives the codes and scales of ${name}.`,
-    },
-  );
 }
 
 function factsOf({ parts: _, tensorScale: __, ...facts }: EncodedTensor) {

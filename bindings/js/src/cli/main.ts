@@ -171,7 +171,7 @@ function addResultCommands(program: Command, context: Context): void {
 function addFormatCommands(program: Command, context: Context): void {
   const encoding = addOutputOptions(
     add(program, 'encode <source>', 'a .npy array, or the weights of a model, in a number format'),
-    'default: NAME.FORMAT.pb (one EncodedValueProto) or NAME.FORMAT.onnx in this folder',
+    'default in this folder: NAME.FORMAT.pb (one EncodedValueProto), NAME.FORMAT.json (codes and scales beside it), or NAME.FORMAT.onnx',
   );
   addEngineOptions(encoding)
     .requiredOption('--format <name>', 'see halftone formats')
@@ -187,7 +187,11 @@ function addFormatCommands(program: Command, context: Context): void {
     .option('--round-scales', 'with --standard: also where scales have to be rounded to float32')
     .action((source, options) => encode(source, options, context));
   const decoding = addOutputOptions(
-    add(program, 'decode <source>', 'an encoded value (.pb) as .npy, or a model with plain weights again'),
+    add(
+      program,
+      'decode <source>',
+      'an encoded value (.pb) or codes and scales (.json) as .npy, or a model with plain weights again',
+    ),
     'default: NAME.npy or NAME.float.onnx in this folder',
   );
   addEngineOptions(decoding)
