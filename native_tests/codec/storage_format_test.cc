@@ -152,7 +152,7 @@ TEST_CASE("Bytes of a tensor are those that are written", "[codec]") {
           continue;
         }
         REQUIRE(bytes.ok());
-        CHECK(bytes.value() == written_bytes(format, block_size, count));
+        CHECK(bytes.value() == written_bytes(format, block_size, static_cast<std::size_t>(count)));
       }
     }
     CHECK(stored_bytes(format, format.block_size, 0).value() == 0);

@@ -4,8 +4,9 @@
 // set, whose bytes are equal to the reference's.
 //
 // Conventions: source values are float32, little endian, at any address. Codes of a block start at a byte;
-// the blocks of a run lie `stride` bytes apart, and what lies between them is left alone. Counts may be 0.
-// Inputs and outputs are disjoint, but scales may be read from the records that codes are written to.
+// the blocks of a run lie `stride` bytes apart, and what lies between them is left alone, but for heads and
+// scales that are chosen. Counts may be 0. Inputs and outputs are disjoint, but scales may be read from the
+// records that codes are written to.
 //
 // The definition of a code (block_codes.h) is made of steps in x87 extended precision, on every machine:
 // where long double is something else, that format is computed in software. A fast path decides an element
