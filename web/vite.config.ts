@@ -6,6 +6,7 @@ import { defineConfig, type Plugin } from 'vite';
 import { viteReportScript } from '../bindings/js/report_script.mjs';
 import { checkBudget } from './budget.mjs';
 import { headersFile, policy } from './policy.mjs';
+import { smallerJpeg } from './smaller_jpeg.mjs';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const built = here('../bindings/js/dist/web');
@@ -33,7 +34,13 @@ async function makeSmaller(folder: string): Promise<void> {
     const options = {
       ...shape,
       ecma: 2020,
-      compress: { passes: 3, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
+      compress: {
+        passes: 3,
+        keep_fargs: false,
+        unsafe_arrows: true,
+        unsafe_methods: true,
+        pure_getters: true,
+      },
     } as const;
     const { code } = await minify(readFileSync(path, 'utf8'), options);
     if (code !== undefined) writeFileSync(path, code);
@@ -85,5 +92,5 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
     reportCompressedSize: false,
   },
-  plugins: [nothingToPreload(), viteReportScript(), site()],
+  plugins: [nothingToPreload(), smallerJpeg, viteReportScript(), site()],
 });

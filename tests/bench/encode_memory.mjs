@@ -1,10 +1,11 @@
 // Encodes an array of 500 MB to NF4 by the command line and measures the largest memory that it takes: the ratio to input and
 // output together, which may be 1.2 at most.  node tests/bench/encode_memory.mjs [megabytes]
 import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeLargeArray } from './support/large_array.mjs';
 
 const LIMIT = 1.2;
 const cli = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'bindings', 'js', 'dist', 'cli.js');
@@ -13,26 +14,6 @@ const values = (megabytes * 1_000_000) / 4;
 const folder = mkdtempSync(join(tmpdir(), 'halftone-encode-'));
 const [input, output] = [join(folder, 'array.npy'), join(folder, 'array.pb')];
 
-function writeArray() {
-  const file = openSync(input, 'w');
-  const text = `{'descr': '<f4', 'fortran_order': False, 'shape': (${values},), }`;
-  const head = Buffer.concat([
-    Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1'),
-    Buffer.from(text.padEnd(117)),
-  ]);
-  writeSync(file, Buffer.concat([head, Buffer.from('\n')]));
-  let state = 0x9e3779b9;
-  const part = new Float32Array(1_000_000);
-  for (let done = 0; done < values; done += part.length) {
-    for (let i = 0; i < part.length; ++i) {
-      state = (Math.imul(state, 1664525) + 1013904223) | 0;
-      part[i] = (state / 2 ** 31) ** 3;
-    }
-    writeSync(file, new Uint8Array(part.buffer, 0, Math.min(part.length, values - done) * 4));
-  }
-  closeSync(file);
-}
-
 /** The system's own mark of the most memory that the process ever had, in bytes. */
 function peak(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -40,7 +21,7 @@ function peak(pid) {
 }
 
 try {
-  writeArray();
+  writeLargeArray(input, values);
   const started = performance.now();
   const args = [cli, 'encode', input, '--format', 'nf4', '--block', '64', '-o', output];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });

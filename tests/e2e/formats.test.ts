@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { drop, fileAt, goTo, kRoot, Workbench, whenIdle, whenStep } from './support/bench_page.js';
+import { choose, drop, fileAt, goTo, kRoot, Workbench, whenIdle, whenStep } from './support/bench_page.js';
 import { npy } from './support/onnx_bytes.js';
 import { halftone, kTextModel } from './support/text_direction.js';
 
@@ -190,6 +190,82 @@ test('an array by itself: compared, and encoded as the command line does it', as
 
   await page.getByRole('button', { name: 'Close', exact: true }).click();
   await page.getByRole('heading', { name: 'Halftone', level: 1 }).waitFor();
+  expect(bench.complaints).toEqual([]);
+  await page.context().close();
+});
+
+/** Notes the states of the progress bar; `cancelOnce` cancels at the first that is neither the beginning nor the end. */
+async function watchSaving(page: Page, cancelOnce: boolean): Promise<() => Promise<number[]>> {
+  await page.evaluate((cancelling) => {
+    const shares: number[] = [];
+    Object.assign(window, { shares });
+    let asked = !cancelling;
+    new MutationObserver(() => {
+      const bar = document.querySelector('.job [role="progressbar"]');
+      if (bar === null) return;
+      const share = Number(bar.getAttribute('aria-valuenow')) / Number(bar.getAttribute('aria-valuemax'));
+      shares.push(share);
+      if (asked || share <= 0 || share >= 1) return;
+      asked = true;
+      document.querySelector<HTMLElement>('.job .cancel')?.click();
+    }).observe(document.body, { childList: true, subtree: true, attributes: true });
+  }, cancelOnce);
+  return () => page.evaluate(() => (window as unknown as { shares: number[] }).shares);
+}
+
+/** Counts the bytes that the page's own thread makes Blobs of: it stands still while it copies them. */
+async function countCopies(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(() => {
+    const { Blob } = window;
+    Object.assign(window, { copied: 0 });
+    window.Blob = class extends Blob {
+      static override [Symbol.hasInstance](value: unknown): boolean {
+        return Blob[Symbol.hasInstance](value);
+      }
+      constructor(parts: BlobPart[] = [], options?: BlobPropertyBag) {
+        super(parts, options);
+        for (const part of parts)
+          if (ArrayBuffer.isView(part) || part instanceof ArrayBuffer)
+            Object.assign(window, {
+              copied: (window as unknown as { copied: number }).copied + part.byteLength,
+            });
+      }
+    };
+  });
+  return () => page.evaluate(() => (window as unknown as { copied: number }).copied);
+}
+
+test("an array of many slices: cancelled in the middle, then saved with progress, off the page's thread, as the command line does it", async () => {
+  const page = await bench.page({ acceptDownloads: true });
+  const path = join(folder, 'slices.npy');
+  writeFileSync(path, npy([2000, 4000], bell(8_000_000)));
+  await choose(page, path);
+  const save = page.getByRole('button', { name: 'Save the encoded array' });
+  await save.waitFor();
+  await whenIdle(page);
+  await page.getByLabel('Encode as').selectOption('nf4');
+
+  const untilCancelled = await watchSaving(page, true);
+  await save.click();
+  await expect.poll(async () => (await untilCancelled()).some((share) => share > 0)).toBe(true);
+  await whenIdle(page);
+  expect(Math.max(...(await untilCancelled()))).toBeLessThan(1);
+  expect(await page.locator('.problem').count()).toBe(0);
+  expect(await page.locator('main').innerText()).not.toContain('became');
+
+  const shares = await watchSaving(page, false);
+  const copied = await countCopies(page);
+  const encoded = await saved(page, 'Save the encoded array');
+  await whenIdle(page);
+  const seen = await shares();
+  expect(new Set(seen).size).toBeGreaterThan(2);
+  expect(seen).toEqual([...seen].sort((a, b) => a - b));
+  const output = join(folder, 'slices.pb');
+  execFileSync(process.execPath, [
+    ...[`${kRoot}/bindings/js/dist/cli.js`, 'encode', path, '--format', 'nf4', '-o', output, '--quiet'],
+  ]);
+  expect(encoded.bytes.equals(readFileSync(output))).toBe(true);
+  expect(await copied()).toBe(0);
   expect(bench.complaints).toEqual([]);
   await page.context().close();
 });

@@ -124,12 +124,12 @@ describe('law 6: results are transferred out', () => {
   it('with the buffers the handler named', async () => {
     const bytes = new Uint8Array([1, 2, 3]);
     const worker = host({
-      'quantize.read': (_payload, context) => {
+      'feed.next': (_payload, context) => {
         context.transfer(bytes.buffer);
-        return bytes;
+        return { pieces: [[0, bytes]], read: 3, done: true };
       },
     });
-    worker.ask({ id: 1, t: 'quantize.read', payload: null });
+    worker.ask({ id: 1, t: 'feed.next', payload: null });
     await worker.settled(1);
     expect(worker.transfers[0]).toEqual([bytes.buffer]);
   });

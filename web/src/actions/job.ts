@@ -1,4 +1,5 @@
 // One long job at a time: its progress, its cancel, its failure. Every long action runs through here.
+import { dropUnusedBlobs } from '../exports/unused_blobs';
 import type { Progress } from '../package';
 import type { Step } from '../state/address';
 import { alarm, announce } from '../state/announce';
@@ -45,6 +46,7 @@ export async function runJob(
     await work({ signal: own.signal, onProgress, begin });
     return 'done';
   } catch (cause) {
+    dropUnusedBlobs();
     if (own.signal.aborted || isCancel(cause)) {
       announce(`${title}: cancelled.`);
       return 'cancelled';

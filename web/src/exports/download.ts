@@ -1,4 +1,5 @@
 // Hands bytes to the browser as a file. Nothing is requested: the address is a piece of this tab's memory.
+import { dropUnusedBlobs } from './unused_blobs';
 
 const kKeepMs = 60_000;
 
@@ -10,5 +11,8 @@ export function download(name: string, content: Blob | string, type: string): vo
   link.download = name;
   link.click();
   // The browser reads the address after this returns; how long it takes depends on where it saves.
-  setTimeout(() => URL.revokeObjectURL(address), kKeepMs);
+  setTimeout(() => {
+    URL.revokeObjectURL(address);
+    dropUnusedBlobs();
+  }, kKeepMs);
 }

@@ -36,23 +36,22 @@ export async function encodeTensor(
   const { array } = await arrayOf(source);
   const info = await core.call('encode.start', { array, request: requestOf(options) }, callOf(options));
   const count = countOf(array.dims);
-  const kept = info.parts.map(() => [] as Blob[]);
-  const written = info.parts.map(() => 0);
-  const tensorScale = await drain(
+  const { write } = options;
+  const progress = new ProgressReporter('encode', 'bytes', info.passes * bytesOf(array), options.onProgress);
+  const { made, tensorScale } = await drain(
     core,
     info.feed,
+    info.parts.length,
     options,
-    new ProgressReporter('encode', 'bytes', info.passes * bytesOf(array), options.onProgress),
-    async (part, bytes) => {
-      written[part]! += bytes.length;
-      if (options.write === undefined) kept[part]!.push(new Blob([bytes]));
-      else await options.write(bytes, info.parts[part]!.name);
-    },
+    (read) => progress.advance(read),
+    write && ((bytes, part) => write(bytes, info.parts[part]!.name)),
   );
+  progress.finish();
   const parts = info.parts.map(({ name, bytes }, i) => {
-    if (bytes !== 0 && written[i] !== bytes)
+    const part = made[i]!;
+    if (bytes !== 0 && part.bytes !== bytes)
       throw new HalftoneError('internal', 'The encoded tensor came back incomplete.');
-    return { name, bytes: written[i]!, content: new Blob(kept[i], { type: 'application/octet-stream' }) };
+    return { name, ...part };
   });
   const family = (await formats(core)).find(({ name }) => name === options.format)!.family;
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0) + (tensorScale === null ? 0 : 4);
@@ -83,20 +82,15 @@ export async function decodeTensor(
     { source: wire, type: options.type ?? '' },
     callOf(options),
   );
-  const kept: Blob[] = [];
-  let written = 0;
   // The payload's length isn't known here; values are what a person waits for.
   const progress = new ProgressReporter('decode', 'bytes', info.bytes, options.onProgress);
   await guarded(core, feed, async () => options.start?.(info));
-  await drain(core, feed, options, null, async (_, bytes) => {
-    written += bytes.length;
-    if (options.write === undefined) kept.push(new Blob([bytes]));
-    else await options.write(bytes);
-    progress.advance(bytes.length);
-  });
+  const report = (_: number, written: number) => progress.advance(written);
+  const { made } = await drain(core, feed, 1, options, report, options.write);
   progress.finish();
-  if (written !== info.bytes) throw new HalftoneError('internal', 'The decoded tensor came back incomplete.');
-  return { ...info, content: new Blob(kept, { type: 'application/octet-stream' }) };
+  const { bytes, content } = made[0]!;
+  if (bytes !== info.bytes) throw new HalftoneError('internal', 'The decoded tensor came back incomplete.');
+  return { ...info, content };
 }
 
 /** Of formats that keep codes and scales apart; the values as float32. */
@@ -213,28 +207,45 @@ function bytesOf({ type, dims }: { type: string; dims: number[] }): number {
   return countOf(dims) * width;
 }
 
-/** Takes all that a feed gives; the next piece is made while the last is written. */
+/**
+ * Takes all that a feed gives, as Blobs without `write`; the next piece is made while the last is written. `report` is told
+ * how many bytes were read and how many were made of them.
+ */
 async function drain(
   core: Connection,
   feed: number,
+  partCount: number,
   { signal }: Cancellable,
-  progress: ProgressReporter | null,
-  write: (part: number, bytes: Uint8Array<ArrayBuffer>) => Promise<void>,
-): Promise<number | null> {
+  report: (read: number, written: number) => void,
+  write: ((bytes: Uint8Array<ArrayBuffer>, part: number) => void | Promise<void>) | undefined,
+): Promise<{ made: { bytes: number; content: Blob }[]; tensorScale: number | null }> {
+  const kept = Array.from({ length: partCount }, (): Blob[] => []);
+  const bytes = kept.map(() => 0);
   return guarded(core, feed, async () => {
     type Made = Operations['feed.next']['out'];
-    const ask = (): Promise<Made> => core.call('feed.next', { feed }, { signal });
+    const ask = (): Promise<Made> => core.call('feed.next', { feed, blobs: write === undefined }, { signal });
     let pending: Promise<Made> | null = ask();
     while (pending !== null) {
-      const made: Made = await pending;
-      pending = made.done ? null : ask();
+      const { pieces, read, done }: Made = await pending;
+      pending = done ? null : ask();
       // Its failure is met at the next await; meanwhile it isn't unhandled.
       pending?.catch(() => {});
-      for (const [part, bytes] of made.pieces) await write(part, bytes);
-      progress?.advance(made.read);
+      let written = 0;
+      for (const [part, piece] of pieces) {
+        const size = piece instanceof Blob ? piece.size : piece.length;
+        written += size;
+        bytes[part]! += size;
+        if (piece instanceof Blob) kept[part]!.push(piece);
+        else await write?.(piece, part);
+      }
+      report(read, written);
     }
-    progress?.finish();
-    return (await core.call('feed.end', { feed }, { signal }))?.tensorScale ?? null;
+    const end = await core.call('feed.end', { feed }, { signal });
+    const made = kept.map((blobs, part) => ({
+      bytes: bytes[part]!,
+      content: new Blob(blobs, { type: 'application/octet-stream' }),
+    }));
+    return { made, tensorScale: end?.tensorScale ?? null };
   });
 }
 

@@ -74,9 +74,8 @@ async function readPart(
   for (let offset = 0; offset < bytes; offset += PIECE_BYTES) {
     const length = Math.min(PIECE_BYTES, bytes - offset);
     const piece = await core.call('quantize.read', { job: info.job, part, offset, length }, { signal });
-    if (piece.byteLength !== length)
-      throw new HalftoneError('internal', 'The written model came back incomplete.');
-    parts.push(new Blob([piece]));
+    if (piece.size !== length) throw new HalftoneError('internal', 'The written model came back incomplete.');
+    parts.push(piece);
     progress.advance(length);
   }
   return new Blob(parts, { type: 'application/octet-stream' });

@@ -214,7 +214,7 @@ export interface Operations {
   };
   'quantize.read': {
     in: { job: number; part: 0 | 1; offset: number; length: number };
-    out: Uint8Array<ArrayBuffer>;
+    out: Blob;
   };
   'quantize.end': { in: { job: number }; out: null };
   'weight.statistics': {
@@ -237,8 +237,9 @@ export interface Operations {
   };
   /** Goes on until a few megabytes are made: bytes by number of the part. */
   'feed.next': {
-    in: { feed: number };
-    out: { pieces: [part: number, bytes: Uint8Array<ArrayBuffer>][]; read: number; done: boolean };
+    /** `blobs`: made in the worker, since a browser's page stands still while it hands the bytes of one over. */
+    in: { feed: number; blobs: boolean };
+    out: { pieces: [part: number, piece: Uint8Array<ArrayBuffer> | Blob][]; read: number; done: boolean };
   };
   'feed.end': { in: { feed: number }; out: { tensorScale: number | null } | null };
   'feed.drop': { in: { feed: number }; out: null };

@@ -39,10 +39,11 @@ export function formatHandlers(coreOf: () => Core, models: Table<CoreModel>, job
       const payload = { source, offset: payloadStart, bytes: payloadBytes, swap: 1 };
       return { ...info, feed: feeds.add(feedOrDelete(job, () => new TensorFeed(job, payload, 1, 1))) };
     },
-    'feed.next': async ({ feed }, context) => {
-      const made = await feeds.get(feed).next(context.signal);
-      context.transfer(...made.pieces.map(([, bytes]) => bytes.buffer));
-      return made;
+    'feed.next': async ({ feed, blobs }, context) => {
+      const { pieces, ...made } = await feeds.get(feed).next(context.signal);
+      if (blobs) return { ...made, pieces: pieces.map(([part, bytes]) => [part, new Blob([bytes])]) };
+      context.transfer(...pieces.map(([, bytes]) => bytes.buffer));
+      return { ...made, pieces };
     },
     'feed.end': ({ feed }) => {
       const ended = feeds.get(feed);

@@ -1,7 +1,7 @@
 // Brings the bytes of an array into core memory, slice by slice, and takes away what the core makes of them.
 import { type OpenedSource, openSource } from '../platform/source.js';
 import { cancelled, HalftoneError } from '../shared/errors.js';
-import type { Operations, WireSource } from '../shared/protocol.js';
+import type { WireSource } from '../shared/protocol.js';
 import { type CoreTensorJob, unwrap } from './core.js';
 import { macrotask } from './read_into.js';
 
@@ -76,6 +76,13 @@ export async function feedOnce(job: CoreTensorJob, reader: ArrayReader): Promise
   return slice.length;
 }
 
+export interface Made {
+  pieces: [part: number, bytes: Uint8Array<ArrayBuffer>][];
+  /** Bytes of the source. */
+  read: number;
+  done: boolean;
+}
+
 export class TensorFeed {
   private readonly reader: ArrayReader;
 
@@ -89,8 +96,8 @@ export class TensorFeed {
   }
 
   /** Reads until there is something to send on, or nothing left to read. */
-  async next(signal: AbortSignal): Promise<Operations['feed.next']['out']> {
-    const pieces: Operations['feed.next']['out']['pieces'] = [];
+  async next(signal: AbortSignal): Promise<Made> {
+    const pieces: Made['pieces'] = [];
     let read = 0;
     for (let made = 0; made < ENOUGH_BYTES && read < 2 * SLICE_BYTES; ) {
       if (signal.aborted) throw cancelled();
@@ -113,7 +120,7 @@ export class TensorFeed {
     this.job.delete();
   }
 
-  private takeParts(pieces: Operations['feed.next']['out']['pieces']): number {
+  private takeParts(pieces: Made['pieces']): number {
     let bytes = 0;
     for (let part = 0; part < this.parts; ++part) {
       const made = unwrap(this.job.take(part));
