@@ -10,7 +10,8 @@
 namespace halftone::numeric {
 
 // The code nearest to x / scale, half to the even code, saturating. The sign is that of x, also for
-// zeros and NaN, but a quotient of exactly 0 is code 0 in float4e2m1 and float6. Precondition: scale > 0 and finite.
+// zeros and NaN, but a quotient of exactly 0 is code 0 in float4e2m1 and float6. Precondition: scale > 0 and
+// finite.
 std::uint8_t small_float_quotient_code(SmallFloat type, float x, float scale);
 
 // For the five types that are number formats.
