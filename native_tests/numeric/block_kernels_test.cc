@@ -280,6 +280,25 @@ TEST_CASE("Codes at ties, beside them and far from them are the definition's", "
   kernel_cases::for_each_instruction_set(compare_hard_values);
 }
 
+// Values that are denormal, or nearly: so many steps of the table per unit that float32 can't hold them.
+void compare_small_tables() {
+  const Format format = {
+      "small entries", {4, false}, false, 0.0, 0.0, {-0x1p-39, -0x1p-41, 0.0, 0x1p-40, 0x1p-38}};
+  std::mt19937 random(seed());
+  for (double scale = 0x1p-100; scale < 0x1p-40; scale *= 4.0) {
+    INFO("seed " << seed() << ", scale " << scale << ", " << numeric::simd_block_kernels().instruction_set);
+    std::vector<float> values(150);
+    for (float& value : values) value = static_cast<float>((unit(random) * 2.0 - 1.0) * 0x1p-38 * scale);
+    compare(make_job(format, 2, 75, false), {scale, scale}, values, random() % 4);
+    compare(make_job(format, 2, 75, true), {scale, scale}, values, random() % 4);
+  }
+}
+
+TEST_CASE("Tables of small entries under small scales have the definition's codes",
+          "[numeric][simd][blocks]") {
+  kernel_cases::for_each_instruction_set(compare_small_tables);
+}
+
 void compare_lengths() {
   std::mt19937 random(seed());
   for (const Format& format : formats()) {

@@ -227,10 +227,12 @@ class CellEncoder {
   static constexpr CodePlace kPlace = CodePlace::kLowerHalf;
   using Slack = ByteVec;
 
-  // Positions have to be whole numbers below 2^22.
+  // Positions have to be whole numbers below 2^22. A table may be as small as 2^-40, and has then so many
+  // steps per unit that with a small scale the factor would leave float32.
   static HWY_INLINE bool can_code(const TableSource& source, double largest) {
     const double per_unit = source.table->cells.per_unit;
-    return is_ordinary_scale(source.the_scale) && largest * per_unit <= 0x1p20 * source.the_scale;
+    return is_ordinary_scale(source.the_scale) && per_unit <= 0x1p120 * source.the_scale &&
+           largest * per_unit <= 0x1p20 * source.the_scale;
   }
 
   HWY_INLINE explicit CellEncoder(const CodeTable& table)
