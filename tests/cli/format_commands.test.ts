@@ -173,6 +173,35 @@ describe('encode and decode', () => {
     expect(await decodeChanged({ format: 'nf5' })).toContain('no number format');
     expect(await decodeChanged({ block: 7 })).toContain('blocks of 32');
     expect(await decodeChanged({ parts: null })).toContain("doesn't describe");
+    expect(await decodeChanged({ parts: [codes, codes, scales] })).toContain('a part twice');
+    expect(await decodeChanged({ block: 2 ** 32 + 32 })).toContain("doesn't describe");
+    expect(await decodeChanged({ dims: Array(65).fill(1) })).toContain("doesn't describe");
+    // A petabyte, which is not to be asked for.
+    expect(await decodeChanged({ dims: [2 ** 40, 2 ** 8] })).toContain('its parts have 66 bytes');
+    const over = await run(['decode', facts, '-o', file('parts.codes.bin'), '--force']);
+    expect([over.status, over.err]).toEqual([1, expect.stringContaining('which is never overwritten')]);
+    expect((await run(['decode', facts, '-o', file('parts_back.npy')])).status).toBe(0);
+  });
+
+  it('NVFP4 isn’t read without the scale of its tensor', async () => {
+    const facts = file('scale.json');
+    await run(['encode', file('gallery.npy'), '--format', 'modelopt_nvfp4', '-o', facts]);
+    writeFileSync(facts, JSON.stringify({ ...JSON.parse(readFileSync(facts, 'utf8')), tensor_scale: null }));
+    const { status, err } = await run(['decode', facts, '-o', file('never.npy')]);
+    expect([status, err]).toEqual([1, expect.stringContaining('has a tensor_scale')]);
+  });
+
+  it('a name that is too long is refused, and no file is left', async () => {
+    const output = file(`${'n'.repeat(245)}.json`);
+    const { status, err } = await run(['encode', file('gallery.npy'), '--format', 'bnb_nf4', '-o', output]);
+    expect([status, err]).toEqual([1, expect.stringContaining('the name is too long')]);
+    expect(readdirSync(folder).filter((name) => name.includes('nnn'))).toEqual([]);
+  });
+
+  it('a device is no output, even with --force', async () => {
+    const encode = ['encode', file('gallery.npy'), '--format', 'nf4', '--force', '-o'];
+    const { status, err } = await run([...encode, '/dev/null']);
+    expect([status, err]).toEqual([1, expect.stringContaining('a device or a pipe')]);
   });
 
   it('an array without values has facts and no parts', async () => {

@@ -6,7 +6,7 @@ import { HalftoneError } from '../shared/errors.js';
 import { jsonFile } from '../shared/result_files.js';
 import { UsageError } from './errors.js';
 import type { EngineChoice, OutputOptions } from './options.js';
-import { checkOutput, writeGrowing, writeOutput } from './output_files.js';
+import { checkOutput, writeGrowing } from './output_files.js';
 import { readParts } from './parts_file.js';
 import { modelStem } from './quantize.js';
 import { printable, sizeText } from './terminal.js';
@@ -72,12 +72,15 @@ async function decodeParts(path: string, options: DecodeCommand, context: Contex
     );
   }
   const output = options.output ?? `${modelStem(path)}.npy`;
-  checkOutput(output, [path], options.force === true);
-  const encoded = readParts(path);
+  const { encoded, files } = readParts(path);
+  checkOutput(output, [path, ...files], options.force === true);
   await withWork(context, options, async (work) => {
-    const values = await work.engine.decodeParts(encoded, work.call);
     const { format, dims } = encoded;
-    await writeOutput(output, new Blob([npyHeader('float32', dims), values]));
+    const values = await work.engine.decodeParts(encoded, work.call);
+    await writeGrowing(output, async (file) => {
+      file.write(npyHeader('float32', dims));
+      file.write(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    });
     work.json(jsonFile({ format, type: 'float32', dims, bytes: values.byteLength, output }));
     const lines = [
       `array     float32 [${dims.join(', ')}] from ${format}, ${sizeText(values.byteLength)}`,

@@ -14,10 +14,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HalftoneError } from '../shared/errors.js';
 
-function identity(path: string): { device: bigint; file: bigint; folder: boolean } | null {
+function identity(path: string): { device: bigint; file: bigint; folder: boolean; ordinary: boolean } | null {
   try {
     const facts = statSync(path, { bigint: true });
-    return { device: facts.dev, file: facts.ino, folder: facts.isDirectory() };
+    return { device: facts.dev, file: facts.ino, folder: facts.isDirectory(), ordinary: facts.isFile() };
   } catch {
     // Not there, or not to be seen: if it can't be written either, writing says why.
     return null;
@@ -49,6 +49,17 @@ export function checkOutput(path: string, inputs: readonly string[], force: bool
       where: path,
       next: 'Give the name of a file after -o.',
     });
+  }
+  // A file that is complete takes the name: /dev/null would be one from then on.
+  if (there?.ordinary === false) {
+    throw new HalftoneError(
+      'invalid_state',
+      `The output ${path} is a device or a pipe, which isn't replaced.`,
+      {
+        where: path,
+        next: 'Give the name of a file after -o.',
+      },
+    );
   }
   if (there !== null && !force) {
     throw new HalftoneError('invalid_state', `The output ${path} exists already.`, {
@@ -142,6 +153,7 @@ function reason(cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'it may not be written there';
   if (code === 'ENOSPC') return 'the disk is full';
+  if (code === 'ENAMETOOLONG') return 'the name is too long';
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'a part of its path is not a folder';
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,6 +1,6 @@
 // A tensor in a format that keeps codes and scales apart, as files: a JSON file of facts, and beside it the bytes of each part
 // as the format's source defines them.
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HalftoneError } from '../shared/errors.js';
 import { jsonFile } from '../shared/result_files.js';
@@ -10,6 +10,8 @@ import { readJson } from './work.js';
 
 const PARTS: readonly EncodedPartName[] = ['codes', 'scales', 'zero_points'];
 const FLOAT_TYPES = ['float32', 'double', 'float16', 'bfloat16'];
+const MAX_BLOCK = 2 ** 32 - 1;
+const MAX_RANK = 64; // of NumPy
 
 interface PartsFile {
   halftone: { version: string };
@@ -43,20 +45,30 @@ export async function writeParts(
   fill: (write: (bytes: Uint8Array, part: EncodedPartName) => void) => Promise<EncodedTensor>,
 ): Promise<EncodedTensor> {
   const files = new Map<EncodedPartName, GrowingOutput>();
-  let encoded: EncodedTensor;
+  const written: string[] = [];
   try {
-    encoded = await fill((bytes, part) => {
+    const encoded = await fill((bytes, part) => {
       const file = files.get(part) ?? new GrowingOutput(partPath(output, part));
       files.set(part, file);
       file.write(bytes);
     });
+    for (const [part, file] of files) {
+      files.delete(part);
+      file.finish();
+      written.push(partPath(output, part));
+    }
+    await writeOutput(output, jsonFile(factsOf(encoded, output, version)));
+    return encoded;
   } catch (error) {
     for (const file of files.values()) file.discard();
+    for (const path of written) rmSync(path, { force: true });
     throw error;
   }
-  for (const file of files.values()) file.finish();
+}
+
+function factsOf(encoded: EncodedTensor, output: string, version: string): PartsFile {
   const { format, family, block, type, dims, bitsPerWeight, tensorScale, parts } = encoded;
-  const facts: PartsFile = {
+  return {
     halftone: { version },
     format,
     family,
@@ -69,47 +81,60 @@ export async function writeParts(
       .filter(({ bytes }) => bytes > 0)
       .map(({ name, bytes }) => ({ name, file: basename(partPath(output, name)), bytes })),
   };
-  await writeOutput(output, jsonFile(facts));
-  return encoded;
 }
 
-export function readParts(path: string): EncodedTensor {
+/** `files` are those of the parts. */
+export function readParts(path: string): { encoded: EncodedTensor; files: string[] } {
   const facts = readJson<Partial<PartsFile>>(path);
   const { format, family, block, type, dims, tensor_scale: scale, parts } = facts;
   const sound =
     typeof format === 'string' &&
     isCount(block) &&
+    block > 0 &&
+    block <= MAX_BLOCK &&
     FLOAT_TYPES.includes(type ?? '') &&
     Array.isArray(dims) &&
+    dims.length <= MAX_RANK &&
     dims.every(isCount) &&
     (scale === null || typeof scale === 'number') &&
     Array.isArray(parts) &&
     parts.every((part) => PARTS.includes(part?.name) && typeof part.file === 'string' && isCount(part.bytes));
   if (!sound) throw notWritten(path, 'it has no format, block, type, dims, tensor_scale and parts');
+  if (new Set(parts!.map(({ name }) => name)).size < parts!.length)
+    throw notWritten(path, 'it names a part twice');
+  // Without it values would come out as if it were 1.
+  if (format === 'modelopt_nvfp4' && scale === null)
+    throw notWritten(path, `${format} has a tensor_scale, and it has none`);
   const count = dims!.reduce((product, dim) => product * dim, 1);
   if (!Number.isSafeInteger(count)) throw notWritten(path, 'its dims are beyond reason');
-  const contents = parts!.map((part) => ({ name: part.name, ...contentOf(path, part) }));
-  return {
+  const bytes = parts!.reduce((sum, part) => sum + part.bytes, 0);
+  // Memory is asked for by the dims, which could say anything.
+  if (count > bytes * 8)
+    throw notWritten(path, `its dims make ${count} values, and its parts have ${bytes} bytes`);
+  const encoded: EncodedTensor = {
     format: format!,
     family: family ?? 'block layout',
     block: block!,
     type: type!,
     dims: dims!,
     count,
-    bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes,
     bitsPerWeight: facts.bits_per_value ?? 0,
-    parts: contents,
+    parts: parts!.map((part) => ({ name: part.name, ...contentOf(path, part) })),
     tensorScale: scale!,
   };
+  return { encoded, files: parts!.map(({ file }) => join(dirname(path), file)) };
 }
 
 /** Never outside of the folder, whatever the JSON file says. */
 function contentOf(path: string, { file, bytes }: PartsFile['parts'][number]) {
   if (file !== basename(file)) throw notWritten(path, `it names ${file}, which is not in its folder`);
   const place = join(dirname(path), file);
-  let content: Buffer<ArrayBuffer>;
+  let found: number;
+  let content = Buffer.alloc(0);
   try {
-    content = readFileSync(place);
+    found = statSync(place).size;
+    if (found === bytes) content = readFileSync(place);
   } catch (cause) {
     const next = 'Keep the files that were written together in one folder.';
     throw new HalftoneError('external_data_missing', `Can't read ${place}, which ${path} needs.`, {
@@ -118,8 +143,7 @@ function contentOf(path: string, { file, bytes }: PartsFile['parts'][number]) {
       cause,
     });
   }
-  if (content.length !== bytes)
-    throw notWritten(path, `${file} has ${content.length} bytes where it says ${bytes}`);
+  if (found !== bytes) throw notWritten(path, `${file} has ${found} bytes where it says ${bytes}`);
   return { bytes, content: new Blob([content]) };
 }
 
