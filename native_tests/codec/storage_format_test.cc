@@ -107,6 +107,10 @@ TEST_CASE("Blocks are of the size that is asked for, where a format can", "[code
   }
   CHECK(refused_block_size("int8", std::uint64_t{1} << 32U) == ErrorCode::kInvalidPolicy);
   CHECK(refused_block_size("gguf_q4_0", 64) == ErrorCode::kInvalidPolicy);
+  // An error names the size that was asked for.
+  const Result<std::uint32_t> large = storage_block_size(named("bnb_nf4"), 4294967295U);
+  REQUIRE_FALSE(large.ok());
+  CHECK(large.error().message.find("4294967295") != std::string::npos);
 }
 
 // What is written, by those who write it.

@@ -158,21 +158,21 @@ Result<const StorageFormat*> find_storage_format(std::string_view name) {
 
 Result<std::uint32_t> storage_block_size(const StorageFormat& format, std::uint64_t wanted) {
   if (wanted == 0 || wanted == format.block_size) return format.block_size;
+  if (wanted > std::numeric_limits<std::uint32_t>::max())
+    return Error{ErrorCode::kInvalidPolicy, "A block can't have more than 4294967295 elements.", "",
+                 "Choose a smaller block size, such as 128."};
+  const auto size = static_cast<std::uint32_t>(wanted);
   if (const auto* layout = std::get_if<BlockFormat>(&format.format)) {
-    const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, 1U << 31U));
     const Result<BlockByteCounts> checked = block_byte_counts({.format = *layout, .block_size = size}, 0);
     if (!checked.ok()) return checked.error();
     return size;
   }
-  if (wanted > std::numeric_limits<std::uint32_t>::max())
-    return Error{ErrorCode::kInvalidPolicy, "A block can't have more than 4294967295 elements.", "",
-                 "Choose a smaller block size, such as 128."};
   const bool power = (wanted & (wanted - 1)) == 0;
   if (format.needs == FormatNeeds::kMatrix && (wanted < 16 || !power))
     return Error{ErrorCode::kInvalidPolicy,
                  format.name + " has no blocks of " + std::to_string(wanted) + " elements.", "",
                  "Choose a power of two from 16 on."};
-  return static_cast<std::uint32_t>(wanted);
+  return size;
 }
 
 Result<std::uint64_t> stored_bytes(const StorageFormat& format, std::uint32_t block_size,
