@@ -85,7 +85,7 @@ export async function rank(): Promise<Outcome> {
     show(own, null, false);
     await collect(model, made, found.value, set, own, before?.results ?? null, context);
   });
-  const rows = own.rows.size;
+  const rows = [...own.rows.values()].filter((row) => row.samples === set.count).length;
   const word = kRowWords[choice.by];
   if (outcome === 'done') announce(`Ranked ${counted(rows, word)}.`);
   if (outcome === 'cancelled' && rows > 0)

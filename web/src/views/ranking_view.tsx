@@ -6,7 +6,16 @@ import { rankingSvg } from '../exports/picture_file';
 import type { LossAxis } from '../pictures/loss_axis';
 import { axisOf, type Entry, entriesInGraph, ordered } from '../pictures/ranking_layout';
 import type { Order, Presentation } from '../state/address';
-import { order, presentation, type Ranking, ranking, rowSites, states, sweep } from '../state/store';
+import {
+  samples as given,
+  order,
+  presentation,
+  type Ranking,
+  ranking,
+  rowSites,
+  states,
+  sweep,
+} from '../state/store';
 import { type SweepChoice, sweepSentence } from '../state/sweep';
 import { threshold } from '../state/threshold';
 import { counted, printable } from '../text/format';
@@ -101,7 +110,10 @@ function sentence(choice: SweepChoice): string {
 
 /** What the numbers are of; also the table's caption. */
 function captionText({ rows, total, results, complete, choice }: Ranking, axis: LossAxis): string {
-  const known = total === null ? `${rows.length} are known.` : `${rows.length} of ${total} are known.`;
+  // A row of some of its samples is no result yet.
+  const count = results?.halftone.samples ?? given.value?.set.count;
+  const whole = rows.filter((row) => row.samples === count).length;
+  const known = total === null ? `${whole} are known.` : `${whole} of ${total} are known.`;
   if (results === null) return `${sentence(choice)} ${known}`;
   const { scored, samples } = results.halftone;
   const partial = complete ? '' : ` Stopped early: ${known}`;
