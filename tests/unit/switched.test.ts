@@ -56,6 +56,9 @@ describe('parts', () => {
     expect(cutsOf(2).map(([cut]) => cut)).toEqual([0, 1, 2, 4, 5]);
     expect(cutsOf(1).map(([cut]) => cut)).toEqual([0, 1, 4, 5]);
     expect(cutsOf(0)).toEqual([[0, 12]]);
+    // Where the first cut is not at the inputs, even that one is too much.
+    const whole = partsOf(rows, sweep, 6, new Set(['other']), 0);
+    expect(whole.map(({ cut, front, rows: some }) => [cut, front, some.length])).toEqual([[null, true, 12]]);
   });
 
   it('hold each row once, behind the last of their cuts in front of it', () => {

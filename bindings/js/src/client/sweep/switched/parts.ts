@@ -41,13 +41,13 @@ export function partsOf(
   inputs: ReadonlySet<string>,
   most = Number.POSITIVE_INFINITY,
 ): Part[] {
+  const first = cuts[0]?.every((tensor) => inputs.has(tensor)) ? 0 : null;
   const byCut = new Map<number, Row[]>();
   for (const row of rows) {
     let cut = cutOf[row.order] ?? -1;
-    while (cut > 0 && cuts[cut]!.length > most) cut--;
+    while (cut > (first ?? -1) && cuts[cut]!.length > most) cut--;
     byCut.set(cut, [...(byCut.get(cut) ?? []), row]);
   }
-  const first = cuts[0]?.every((tensor) => inputs.has(tensor)) ? 0 : null;
   const parts: Part[] = [{ cut: first, front: true, rows: [] }];
   const each = rows.length / count;
   let seen = 0;
@@ -85,6 +85,11 @@ export class PartModels {
       this.known.set(part, asked);
     }
     return asked;
+  }
+
+  /** For parts that are given up: a model holds its switches' values. */
+  forget(part: Part): void {
+    this.known.delete(part);
   }
 
   private async ask(part: Part): Promise<SwitchedSkeleton> {

@@ -126,16 +126,18 @@ export class SwitchedSweep {
       this.crossings = this.parts.flatMap(({ cut, front }) =>
         front || cut === null ? [] : [{ cut, tensors: started.cuts[cut]! }],
       );
-      for (const part of this.parts) void this.models.get(part);
-      if (this.crossings.length === 0) return;
+      if (this.crossings.length === 0) break;
       const [front] = this.parts;
       let equal = true;
       await this.onLanes(async (lane, i) => {
         if (!(await this.call(lane, front!, [], [first(i)]))) equal = false;
       });
-      if (equal) return;
+      if (equal) break;
       await this.onLanes((lane) => lane.close(front!));
+      this.models.forget(front!);
     }
+    // Made while the first part runs.
+    for (const part of this.parts) void this.models.get(part);
   }
 
   private async block(schedule: Schedule, from: number, to: number): Promise<void> {
