@@ -113,7 +113,7 @@ function captionText({ rows, total, results, complete, choice }: Ranking, axis: 
   // A row of some of its samples is no result yet.
   const count = results?.halftone.samples ?? given.value?.set.count;
   const whole = rows.filter((row) => row.samples === count).length;
-  const known = total === null ? `${whole} are known.` : `${whole} of ${total} are known.`;
+  const known = `${whole}${total === null ? '' : ` of ${total}`} are known.`;
   if (results === null) return `${sentence(choice)} ${known}`;
   const { scored, samples } = results.halftone;
   const partial = complete ? '' : ` Stopped early: ${known}`;
