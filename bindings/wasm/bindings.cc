@@ -38,6 +38,7 @@ EMSCRIPTEN_BINDINGS(halftone) {
       .smart_ptr<std::shared_ptr<Job>>("JobPointer")
       .function("skeleton", &Job::skeleton)
       .function("switched", &Job::switched)
+      .function("firstOrder", &Job::first_order)
       .function("feed", &Job::feed)
       .function("read", &Job::read)
       .function("result", &Job::result);

@@ -29,6 +29,9 @@ class Job {
   // `also` as outputs: the skeleton's members, and `switches`, a list of {tensor, kind: "input", "addend" or
   // "values", feed, rank, dims, off, on} of those that have a switch.
   virtual emscripten::val switched(int cut, const emscripten::val& groups, const emscripten::val& also);
+  // What the quantizers of these tensors do to the scored one, to first order (halftone/first_order.h): the
+  // skeleton's members, `cotangent` and `effects`. Errors: kUnsupportedOp where several tensors are scored.
+  virtual emscripten::val first_order(const emscripten::val& tensors);
   // Takes in values of tensor number `index`: a Float32Array, and for comparisons the other model's.
   virtual emscripten::val feed(int index, const emscripten::val& values,
                                const emscripten::val& dims_or_others);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conversions.h"
+#include "halftone/first_order.h"
 #include "halftone/groups.h"
 #include "halftone/rewrite.h"
 #include "halftone/sensitivity.h"
@@ -153,6 +154,31 @@ class SweepJob final : public Job {
       Result<val> written = skeleton_to_js(made.value().model);
       if (!written.ok()) return failure(written.error());
       written.value().set("switches", switches_to_js(made.value()));
+      return success(written.value());
+    });
+  }
+
+  val first_order(const val& tensors) override {
+    return guarded([&] {
+      if (scored_.size() != 1) {
+        return failure(
+            Error{ErrorCode::kUnsupportedOp,
+                  "A first-order model has one scored tensor, not " + std::to_string(scored_.size()) + ".",
+                  "", "Measure every quantizer instead."});
+      }
+      std::vector<const Site*> sites;
+      for (const std::string& tensor : strings_from_js(tensors)) {
+        const auto known = sites_.find(tensor);
+        if (known == sites_.end()) return failure(no_such("site"));
+        sites.push_back(known->second);
+      }
+      const Result<FirstOrder> made =
+          halftone::first_order(base_, scored_.front(), sites, planned_.encodings);
+      if (!made.ok()) return failure(made.error());
+      Result<val> written = skeleton_to_js(made.value().model);
+      if (!written.ok()) return failure(written.error());
+      written.value().set("cotangent", made.value().cotangent);
+      written.value().set("effects", made.value().effects);
       return success(written.value());
     });
   }

@@ -145,6 +145,18 @@ Result<void> QdqWriter::add_pair(const Site& site, const Encoding& encoding) {
   return {};
 }
 
+Result<std::string> QdqWriter::add_aside(const Site& site, const Encoding& encoding) {
+  const Result<Parameters> parameters = add_parameters(site.tensor, encoding, true);
+  if (!parameters.ok()) return parameters.error();
+  NewNode quantize = linear_node("QuantizeLinear", site, encoding, site.tensor, parameters.value());
+  NewNode dequantize =
+      linear_node("DequantizeLinear", site, encoding, quantize.outputs.front(), parameters.value());
+  std::string made = dequantize.outputs.front();
+  insert(site, std::move(quantize));
+  insert(site, std::move(dequantize));
+  return made;
+}
+
 Result<void> QdqWriter::add_direct(const Site& site, const Encoding& encoding) {
   const Result<Parameters> parameters = add_parameters(site.tensor, encoding, true);
   if (!parameters.ok()) return parameters.error();

@@ -33,7 +33,9 @@ class QdqWriter {
   // site serves it: then its node makes T_QuantizeLinear_Input, which all other readers keep reading, and
   // DequantizeLinear makes T.
   Result<void> add_pair(const Site& site, const Encoding& encoding);
-  // The same without the half of the pair that the model's caller can do: a graph input takes codes, a graph
+  // The pair alone, which nothing reads yet; answers what DequantizeLinear makes.
+  Result<std::string> add_aside(const Site& site, const Encoding& encoding);
+  // add_pair without the half of the pair that the model's caller can do: a graph input takes codes, a graph
   // output gives them. Precondition: is_direct.
   Result<void> add_direct(const Site& site, const Encoding& encoding);
   // An initializer of codes behind a DequantizeLinear at the front, for a weight or a bias; a bias gets no

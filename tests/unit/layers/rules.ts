@@ -67,6 +67,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'encoding.h': 'calibrate',
   'observer.h': 'calibrate',
   'tensor_report.h': 'calibrate',
+  'first_order.h': 'sensitivity',
   'groups.h': 'sensitivity',
   'metric.h': 'sensitivity',
   'mixed_precision.h': 'sensitivity',

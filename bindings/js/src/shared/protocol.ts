@@ -167,6 +167,14 @@ export interface Operations {
     in: { sweep: number; cut: number | null; groups: number[]; also: string[] };
     out: Skeleton & { switches: SiteSwitch[] };
   };
+  /**
+   * What the quantizers of `sites` do to the scored tensor, to first order: one run gives them all. Fails with
+   * unsupported_op where that can't be told.
+   */
+  'sweep.first_order': {
+    in: { sweep: number; sites: string[] };
+    out: Skeleton & { cotangent: string; effects: string };
+  };
   'sweep.end': { in: { sweep: number }; out: null };
   rank: { in: { results: SensitivityResults }; out: SensitivityResults };
   /** Of results files, as text: one alone checked and read, several shards joined. */

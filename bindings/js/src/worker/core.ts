@@ -73,6 +73,7 @@ export interface CoreJob {
     groups: number[],
     also: string[],
   ): CoreResult<CoreSkeleton & { switches: SiteSwitch[] }>;
+  firstOrder(tensors: string[]): CoreResult<CoreSkeleton & { cotangent: string; effects: string }>;
   feed(index: number, values: Float32Array, other: unknown): CoreResult<unknown>;
   read(part: number, offset: number, length: number): CoreResult<Uint8Array<ArrayBuffer>>;
   result(): CoreResult<unknown>;
@@ -245,7 +246,7 @@ export const MODULE_NAMES: Record<
         'encodings',
         'statistics',
       ],
-      Job: ['skeleton', 'switched', 'feed', 'read', 'result'],
+      Job: ['skeleton', 'switched', 'firstOrder', 'feed', 'read', 'result'],
       MixedSearch: ['cost', 'skeleton', 'changes'],
     },
   },

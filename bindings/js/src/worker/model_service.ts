@@ -125,6 +125,7 @@ function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table
     },
     'sweep.switched': ({ sweep, cut, groups, also }) =>
       unwrap(jobs.get(sweep).switched(cut ?? -1, groups, also)),
+    'sweep.first_order': ({ sweep, sites }) => unwrap(jobs.get(sweep).firstOrder(sites)),
     'sweep.end': ({ sweep }) => drop(jobs, sweep),
   };
 }
