@@ -25,10 +25,11 @@ class Job {
   // or "simulated_tensors" (with every activation as an output). `cut`: of "base" and "group" only what lies
   // behind this cut, with the tensors that cross it as inputs; -1 for all.
   virtual emscripten::val skeleton(const std::string& kind, int index, int cut);
-  // A part in which the sites of these groups can be switched on (halftone/switched_part.h), with the tensors
-  // `also` as outputs: the skeleton's members, and `switches`, a list of {tensor, kind: "input", "addend" or
-  // "values", feed, rank, dims, off, on} of those that have a switch.
-  virtual emscripten::val switched(int cut, const emscripten::val& groups, const emscripten::val& also);
+  // The model with switches for the sites of these groups (halftone/switched_part.h) and stages that end at
+  // the cuts `stages` (halftone/staged.h): the skeleton's members; `switches`, a list of {tensor, kind:
+  // "input", "addend" or "values", feed, rank, dims, off, on} of those that have a switch; and `start`,
+  // `feeds`, a list of {tensor, feed, type, rank}, and `borders`, a list of {cut, crossing}, of the stages.
+  virtual emscripten::val switched(const emscripten::val& groups, const emscripten::val& stages);
   // What the quantizers of these tensors do to the scored one, to first order (halftone/first_order.h): the
   // skeleton's members, `cotangent` and `effects`. Errors: kUnsupportedOp where several tensors are scored.
   virtual emscripten::val first_order(const emscripten::val& tensors);

@@ -13,6 +13,7 @@
 #include "halftone/groups.h"
 #include "halftone/rewrite.h"
 #include "halftone/sensitivity.h"
+#include "halftone/staged.h"
 #include "halftone/subgraph.h"
 #include "halftone/sweep_cuts.h"
 #include "halftone/switched_part.h"
@@ -56,9 +57,35 @@ val switches_to_js(const SwitchedPart& part) {
   return list;
 }
 
-// A cut costs a session and a run of each sample before it saves anything.
-constexpr std::size_t kVariantsPerCut = 4;
-constexpr std::size_t kMostCuts = 24;
+// Adds what a sweep has to know of a model's stages.
+void describe_stages(const StagedModel& made, val& described) {
+  val feeds = val::array();
+  for (const StageFeed& one : made.feeds) {
+    val entry = val::object();
+    entry.set("tensor", one.tensor);
+    entry.set("feed", one.feed);
+    entry.set("type", data_type_name(one.type));
+    entry.set("rank", static_cast<double>(one.rank));
+    feeds.call<void>("push", entry);
+  }
+  val borders = val::array();
+  for (const StageBorder& one : made.borders) {
+    val crossing = val::array();
+    for (const std::size_t feed : one.crossing) crossing.call<void>("push", static_cast<double>(feed));
+    val entry = val::object();
+    entry.set("cut", static_cast<double>(one.cut));
+    entry.set("crossing", crossing);
+    borders.call<void>("push", entry);
+  }
+  described.set("start", made.start);
+  described.set("feeds", feeds);
+  described.set("borders", borders);
+}
+
+// Where sessions lie behind cuts, each cut costs one and a run of each sample before it saves anything; the
+// client takes fewer of these then. A border between stages costs next to nothing.
+constexpr std::size_t kGroupsPerCut = 2;
+constexpr std::size_t kMostCuts = 48;
 
 // A sweep by disabling keeps the other quantizers on: what its variants differ from is the simulated model.
 class SweepJob final : public Job {
@@ -70,7 +97,7 @@ class SweepJob final : public Job {
         scored_(std::move(scored)),
         groups_(std::move(groups)),
         disabling_(disabling),
-        cuts_(base_->graph(), scored_, std::min(kMostCuts, groups_.size() / kVariantsPerCut)),
+        cuts_(base_->graph(), scored_, std::min(kMostCuts, groups_.size() / kGroupsPerCut)),
         behind_(cuts_.cuts().size()) {
     for (const Site& site : planned_.plan.sites) sites_[site.tensor] = &site;
   }
@@ -133,11 +160,9 @@ class SweepJob final : public Job {
     return list;
   }
 
-  val switched(int cut, const val& groups, const val& also) override {
+  val switched(const val& groups, const val& stages) override {
     return guarded([&] {
-      const Result<ModelPointer> behind_cut = behind(cut);
-      if (!behind_cut.ok()) return failure(behind_cut.error());
-      const Result<ModelPointer> part = with_outputs(behind_cut.value(), strings_from_js(also));
+      const Result<ModelPointer> part = behind(first_cut());
       if (!part.ok()) return failure(part.error());
       std::vector<const Site*> sites;
       std::unordered_set<std::string_view> known;
@@ -151,9 +176,12 @@ class SweepJob final : public Job {
       }
       const Result<SwitchedPart> made = switched_part(part.value(), sites, planned_.encodings);
       if (!made.ok()) return failure(made.error());
-      Result<val> written = skeleton_to_js(made.value().model);
+      const Result<StagedModel> skippable = with_stages(made.value().model, stages);
+      if (!skippable.ok()) return failure(skippable.error());
+      Result<val> written = skeleton_to_js(skippable.value().model);
       if (!written.ok()) return failure(written.error());
       written.value().set("switches", switches_to_js(made.value()));
+      describe_stages(skippable.value(), written.value());
       return success(written.value());
     });
   }
@@ -193,6 +221,33 @@ class SweepJob final : public Job {
   }
 
  private:
+  // Without what a run doesn't need, a model costs a session less.
+  [[nodiscard]] int first_cut() const {
+    const std::span<const Cut> cuts = cuts_.cuts();
+    const Graph& graph = base_->graph();
+    const bool at_inputs =
+        !cuts.empty() && std::all_of(cuts[0].tensors.begin(), cuts[0].tensors.end(), [&](const auto& name) {
+          return graph.tensor(graph.find_tensor(name)).graph_input;
+        });
+    return at_inputs ? 0 : kNone;
+  }
+
+  // Stages between these of the sweep's cuts; their borders count as the sweep does.
+  [[nodiscard]] Result<StagedModel> with_stages(const ModelPointer& model, const val& stages) const {
+    std::vector<std::vector<std::string>> cuts;
+    std::vector<std::size_t> places;
+    const std::size_t count = stages["length"].as<std::size_t>();
+    for (std::size_t i = 0; i < count; ++i) {
+      places.push_back(stages[i].as<std::size_t>());
+      if (places.back() >= cuts_.cuts().size()) return no_such("cut");
+      cuts.push_back(cuts_.cuts()[places.back()].tensors);
+    }
+    Result<StagedModel> made = staged(model, cuts, scored_);
+    if (!made.ok()) return made;
+    for (StageBorder& border : made.value().borders) border.cut = places[border.cut];
+    return made;
+  }
+
   [[nodiscard]] std::vector<const Site*> sites_of(const QuantizerGroup& group) const {
     std::vector<const Site*> sites;
     for (const std::string& tensor : group.sites) sites.push_back(sites_.at(tensor));

@@ -1,7 +1,12 @@
 // How a sweep by switches is divided: into parts, and among lanes.
 import { describe, expect, it } from 'vitest';
 import { Row } from '../../bindings/js/src/client/sweep/rows.js';
-import { bestPartCount, partsOf } from '../../bindings/js/src/client/sweep/switched/parts.js';
+import {
+  bestBorderCount,
+  bestPartCount,
+  partsOf,
+  withFewerStages,
+} from '../../bindings/js/src/client/sweep/switched/parts.js';
 import { sharesOf } from '../../bindings/js/src/client/sweep/switched/shares.js';
 import { type Unit, UnitQueue, unitsOf } from '../../bindings/js/src/client/sweep/switched/units.js';
 import type { SweepInfo } from '../../bindings/js/src/shared/protocol.js';
@@ -25,68 +30,73 @@ function info(cutOf: number[], cuts: number): SweepInfo {
   };
 }
 
+const cutsOfRows = (parts: { rows: Row[] }[], cutOf: number[]) =>
+  parts.map(({ rows }) => rows.map(({ order }) => cutOf[order]));
+
 describe('parts', () => {
-  it('pay with the number of runs, and never go below one', () => {
-    expect(bestPartCount({ createMs: 16, runMs: 2 }, 432, 0)).toBe(5);
-    expect(bestPartCount({ createMs: 16, runMs: 2 }, 4 * 432, 0)).toBe(10);
-    expect(bestPartCount({ createMs: 100, runMs: 1 }, 8, 8)).toBe(1);
-    expect(bestPartCount({ createMs: 0, runMs: 0 }, 0, 0)).toBe(1);
+  it('pay with the number of runs and of switches, and never go below one', () => {
+    const prices = { create: 16, run: 2 };
+    expect(bestPartCount(prices, 108, { runs: 432, samples: 0 })).toBe(3);
+    expect(bestPartCount(prices, 108, { runs: 4 * 432, samples: 0 })).toBe(6);
+    expect(bestPartCount(prices, 4 * 108, { runs: 432, samples: 0 })).toBe(6);
+    expect(bestPartCount({ create: 0, run: 0 }, 0, { runs: 0, samples: 0 })).toBe(1);
   });
 
-  it('are fewer where each runs many samples once more with everything off', () => {
-    const prices = { createMs: 10, runMs: 3 };
-    const cost = (parts: number) => (160 + parts * 4) * (1 / 2 + 1 / (2 * parts)) * 3 + parts * 10;
-    const best = bestPartCount(prices, 160, 4);
-    expect(best).toBeLessThan(bestPartCount(prices, 160, 0));
+  it('are as many as cost least, with each running every sample once with everything off', () => {
+    const prices = { create: 10, run: 3 };
+    const cost = (parts: number) => (1728 * 200 * 0.003) / parts + parts * (10 + 16 * 3);
+    const best = bestPartCount(prices, 200, { runs: 1728, samples: 16 });
+    expect(best).toBeGreaterThan(1);
     for (const other of [best - 1, best + 1]) expect(cost(best)).toBeLessThanOrEqual(cost(other));
   });
 
-  it('are not cut where more tensors cross than may', () => {
-    const rows = rowsOf(12);
-    const sweep = info(
-      rows.map((_, i) => Math.floor(i / 2)),
-      6,
-    );
-    sweep.cuts[2] = ['t2', 'mask'];
-    sweep.cuts[3] = ['t3', 'mask', 'shape'];
-    const cutsOf = (most: number) =>
-      partsOf(rows, sweep, 6, new Set(['x']), most).map(({ cut, rows: some }) => [cut, some.length]);
-    const all = [0, 1, 2, 3, 4, 5].map((cut) => [cut, 2]);
-    expect(cutsOf(Number.POSITIVE_INFINITY)).toEqual(all);
-    expect(cutsOf(2).map(([cut]) => cut)).toEqual([0, 1, 2, 4, 5]);
-    expect(cutsOf(1).map(([cut]) => cut)).toEqual([0, 1, 4, 5]);
-    expect(cutsOf(0)).toEqual([[0, 12]]);
-    // Where the first cut is not at the inputs, even that one is too much.
-    const whole = partsOf(rows, sweep, 6, new Set(['other']), 0);
-    expect(whole.map(({ cut, front, rows: some }) => [cut, front, some.length])).toEqual([[null, true, 12]]);
-  });
-
-  it('hold each row once, behind the last of their cuts in front of it', () => {
+  it('hold each row once, in the order of their cuts, with borders where rows begin', () => {
+    const cutOf = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0].flatMap((cut) => [cut, cut, cut, cut]);
     const rows = rowsOf(40);
-    const cutOf = rows.map((_, i) => Math.floor(i / 4));
     for (const wanted of [1, 2, 3, 5, 10, 100]) {
-      const parts = partsOf(rows, info(cutOf, 10), wanted, new Set(['x']));
-      expect(parts.flatMap((part) => part.rows)).toEqual(rows);
+      const parts = partsOf(rows, info(cutOf, 10), wanted, 100);
+      const cuts = cutsOfRows(parts, cutOf);
+      expect(cuts.flat()).toEqual([...cutOf].reverse());
       expect(parts.length).toBe(Math.min(wanted, 10));
-      for (const [i, part] of parts.entries()) {
-        expect(part.front).toBe(i === 0);
-        for (const { order } of part.rows) expect(cutOf[order]).toBeGreaterThanOrEqual(part.cut!);
-      }
+      // Every cut is a border of the part whose rows lie behind it; none divides the rows of one cut.
+      expect(parts.flatMap(({ stages }) => stages)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      for (const [i, { stages }] of parts.entries()) expect(new Set(stages)).toEqual(new Set(cuts[i]));
     }
   });
 
-  it('begin at the front even where no row is there, since the first hands on what crosses cuts', () => {
-    const rows = rowsOf(4);
-    const parts = partsOf(rows, info([3, 3, 3, 3], 4), 2, new Set(['x']));
-    expect(parts.map(({ cut, front, rows: some }) => [cut, front, some.length])).toEqual([
-      [0, true, 0],
-      [3, false, 4],
-    ]);
+  it('have about as many borders as wanted, evenly over the rows', () => {
+    const cutOf = Array.from({ length: 40 }, (_, i) => i >> 1);
+    const [part, ...others] = partsOf(rowsOf(40), info(cutOf, 20), 1, 4);
+    expect(others).toEqual([]);
+    expect(part!.stages).toEqual([0, 4, 8, 12, 16]);
   });
 
-  it('take the whole model where the first cut is not at its inputs', () => {
-    const parts = partsOf(rowsOf(2), info([-1, 0], 1), 1, new Set(['other']));
-    expect(parts.map(({ cut, rows }) => [cut, rows.length])).toEqual([[null, 2]]);
+  it('have no border for rows that need the whole model', () => {
+    const cutOf = [-1, -1, 0, 1];
+    expect(partsOf(rowsOf(4), info(cutOf, 2), 1, 100).map(({ stages }) => stages)).toEqual([[0, 1]]);
+    expect(partsOf(rowsOf(2), info([-1, -1], 0), 1, 100).map(({ stages }) => stages)).toEqual([[]]);
+  });
+
+  it('that do not give the float outputs give up borders where most crosses, then all, then themselves', () => {
+    const sweep = info([0, 1, 2], 3);
+    sweep.cuts[1] = ['t1', 'mask'];
+    const [part] = partsOf(rowsOf(3), sweep, 1, 100);
+    const tries = [];
+    for (let next = withFewerStages(part!, sweep); next !== null; next = withFewerStages(next, sweep))
+      tries.push(next);
+    expect(tries.map(({ stages }) => stages)).toEqual([[0, 2], []]);
+    for (const { rows } of tries) expect(rows).toEqual(part!.rows);
+  });
+});
+
+describe('borders', () => {
+  it('are as many as cost least: each is run by half of the runs, and n leave 1 / 2n of a run for nothing', () => {
+    for (const run of [0.5, 4, 70]) {
+      const cost = (borders: number) => run / (2 * borders) + (borders * 0.012) / 2;
+      const best = bestBorderCount({ create: 1, run });
+      for (const other of [best - 1, best + 1]) expect(cost(best)).toBeLessThanOrEqual(cost(other) + 1e-9);
+    }
+    expect(bestBorderCount({ create: 1, run: 0 })).toBe(0);
   });
 });
 
@@ -152,7 +162,7 @@ describe('units', () => {
       3,
     ),
     3,
-    new Set(['x']),
+    3,
   );
   const everything = parts.flatMap((part) => part.rows).map((one) => ({ row: one, samples: [0, 1, 2, 3] }));
   const names = (units: (Unit | null)[]) =>

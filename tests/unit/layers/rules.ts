@@ -42,6 +42,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'editor.h': 'model',
   'graph.h': 'model',
   'model.h': 'model',
+  'staged.h': 'model',
   'subgraph.h': 'model',
   'writer.h': 'model',
   'block_format.h': 'codec',

@@ -29,24 +29,26 @@ export async function createSession(
 }
 
 class OnnxRuntimeSession implements RunnerSession {
+  readonly inputs: RunnerSession['inputs'];
+  readonly outputs: RunnerSession['outputs'];
+  readonly outputNames: ReadonlySet<string>;
+  /** As the runtime has them: what switches quantizers off is fed in every run. */
+  private readonly tensors = new WeakMap<SampleTensor, Tensor>();
+
   constructor(
     private readonly runtime: OnnxRuntime,
     private readonly session: InferenceSession,
-  ) {}
-
-  get inputs(): RunnerSession['inputs'] {
-    return this.session.inputMetadata.map((input) => ({
+  ) {
+    this.inputs = session.inputMetadata.map((input) => ({
       name: input.name,
       type: input.isTensor ? input.type : 'other',
       shape: input.isTensor ? [...input.shape] : [],
     }));
-  }
-
-  get outputs(): RunnerSession['outputs'] {
-    return this.session.outputMetadata.map((output) => ({
+    this.outputs = session.outputMetadata.map((output) => ({
       name: output.name,
       type: output.isTensor ? output.type : 'other',
     }));
+    this.outputNames = new Set(session.outputNames);
   }
 
   async run(sample: Sample, outputs: readonly string[]): Promise<Record<string, SampleTensor>> {
@@ -69,8 +71,12 @@ class OnnxRuntimeSession implements RunnerSession {
   }
 
   private tensor(name: string, given: SampleTensor): Tensor {
+    const known = this.tensors.get(given);
+    if (known !== undefined) return known;
     try {
-      return new this.runtime.Tensor(given.type as Tensor.Type, given.data as never, given.dims);
+      const made = new this.runtime.Tensor(given.type as Tensor.Type, given.data as never, given.dims);
+      this.tensors.set(given, made);
+      return made;
     } catch (thrown) {
       throw new HalftoneError(
         'invalid_sample',

@@ -5,6 +5,7 @@ import type { Sample, SampleTensor } from '../types.js';
 export interface RunnerSession {
   readonly inputs: { name: string; type: string; shape: (number | string)[] }[];
   readonly outputs: { name: string; type: string }[];
+  readonly outputNames: ReadonlySet<string>;
   /** Values of the named outputs, in buffers of their own. */
   run(sample: Sample, outputs: readonly string[]): Promise<Record<string, SampleTensor>>;
   release(): Promise<void>;

@@ -46,6 +46,7 @@ import type {
   RowScore,
   Shapes,
   SiteSwitch,
+  Stages,
   SweepChoice,
   SweepInfo,
   SweepModel,
@@ -160,12 +161,11 @@ export interface Operations {
   };
   'sweep.model': { in: { sweep: number; what: SweepModel }; out: Skeleton };
   /**
-   * A part behind a cut (null: the whole model) in which the sites of these groups can be switched on, with the tensors
-   * `also` as outputs.
+   * The model with switches for the sites of these groups, and with stages that end at these cuts, so far as they can.
    */
   'sweep.switched': {
-    in: { sweep: number; cut: number | null; groups: number[]; also: string[] };
-    out: Skeleton & { switches: SiteSwitch[] };
+    in: { sweep: number; groups: number[]; stages: number[] };
+    out: Skeleton & { switches: SiteSwitch[] } & Stages;
   };
   /**
    * What the quantizers of `sites` do to the scored tensor, to first order: one run gives them all. Fails with
@@ -314,19 +314,18 @@ export interface Operations {
   };
   /** A session of a switched part. `encodings`: of the activations with a switch, as text. */
   'switched.open': {
-    in: SessionRequest & { switches: SiteSwitch[]; encodings: Record<string, string>; cut: number | null };
+    in: SessionRequest & { switches: SiteSwitch[]; stages: Stages; encodings: Record<string, string> };
     out: { part: number };
   };
   /**
-   * Runs each sample with everything off, then with the sites of each row on. Terms are [row][sample][tensor][TERMS].
-   * `crossings`: what crosses these cuts is kept for the parts behind them. `equal`: off, the part gave the kept float outputs bit for bit; if not, nothing else is known. `exact`: by row, whether
+   * Runs each sample with everything off, then with the sites of each row on, from behind the stages that it skips. Terms are
+   * [row][sample][tensor][TERMS]. `equal`: off, the part gave the kept float outputs bit for bit; if not, nothing else is known. `exact`: by row, whether
    * its values could be fed exactly.
    */
   'switched.run': {
     in: {
       part: number;
-      rows: string[][];
-      crossings: { cut: number; tensors: string[] }[];
+      rows: { sites: string[]; skips: number }[];
       /** More rows of the same samples will come: what switches their activations on is kept, as far as there is room. */
       keep: boolean;
       samples: SampleRef[];
@@ -337,8 +336,6 @@ export interface Operations {
       equal: boolean;
       exact: boolean[];
       terms: Float64Array<ArrayBuffer>;
-      /** Of the largest crossings of a sample. */
-      crossingBytes: number;
       costs: RunCosts;
     };
   };

@@ -47,6 +47,15 @@ export interface SiteSwitch {
   on: Float32Array<ArrayBuffer>;
 }
 
+/** Stages of a model that a run may skip, and what it is fed instead (halftone/staged.h). */
+export interface Stages {
+  /** An input: how many stages a run skips. Empty if there are none. */
+  start: string;
+  feeds: { tensor: string; feed: string; type: string; rank: number }[];
+  /** Behind each stage: of the sweep, the cut; and which of the feeds are needed to start here. */
+  borders: { cut: number; crossing: number[] }[];
+}
+
 /** Of one sample. */
 export type Shapes = [tensor: string, shape: number[]][];
 

@@ -14,6 +14,7 @@ import type {
   RowScore,
   Shapes,
   SiteSwitch,
+  Stages,
   StoredRequest,
   SweepChoice,
   SweepInfo,
@@ -69,10 +70,9 @@ export interface CoreJob {
   delete(): void;
   skeleton(kind: string, index: number, cut: number): CoreResult<CoreSkeleton>;
   switched(
-    cut: number,
     groups: number[],
-    also: string[],
-  ): CoreResult<CoreSkeleton & { switches: SiteSwitch[] }>;
+    stages: number[],
+  ): CoreResult<CoreSkeleton & { switches: SiteSwitch[] } & Stages>;
   firstOrder(tensors: string[]): CoreResult<CoreSkeleton & { cotangent: string; effects: string }>;
   feed(index: number, values: Float32Array, other: unknown): CoreResult<unknown>;
   read(part: number, offset: number, length: number): CoreResult<Uint8Array<ArrayBuffer>>;

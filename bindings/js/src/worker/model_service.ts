@@ -123,8 +123,7 @@ function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table
       const cut = what.kind === 'group' || what.kind === 'base' ? (what.cut ?? -1) : -1;
       return sent(unwrap(jobs.get(sweep).skeleton(what.kind, index, cut)), context);
     },
-    'sweep.switched': ({ sweep, cut, groups, also }) =>
-      unwrap(jobs.get(sweep).switched(cut ?? -1, groups, also)),
+    'sweep.switched': ({ sweep, groups, stages }) => unwrap(jobs.get(sweep).switched(groups, stages)),
     'sweep.first_order': ({ sweep, sites }) => unwrap(jobs.get(sweep).firstOrder(sites)),
     'sweep.end': ({ sweep }) => drop(jobs, sweep),
   };

@@ -8,11 +8,11 @@ export async function valuesOf(
   sample: Sample,
   tensors: readonly string[],
 ): Promise<Sample> {
-  const outputs = new Set(session?.outputs.map((output) => output.name));
-  const fetched = tensors.filter((tensor) => outputs.has(tensor));
+  const made = (tensor: string) => session?.outputNames.has(tensor) === true;
+  const fetched = tensors.filter(made);
   const values: Sample = session !== null && fetched.length > 0 ? await session.run(sample, fetched) : {};
   for (const tensor of tensors) {
-    if (outputs.has(tensor)) continue;
+    if (made(tensor)) continue;
     const given = sample[tensor];
     if (given === undefined) {
       throw new HalftoneError('invalid_sample', `There is no value for "${tensor}".`, {

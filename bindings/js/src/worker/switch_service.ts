@@ -1,7 +1,10 @@
-// The handlers of switched parts: one session that runs many variants, each by what it is fed (halftone/switched_part.h).
+// The handlers of switched parts: one session that runs many variants, each by what it is fed (halftone/switched_part.h) and from
+// where that matters (halftone/staged.h).
+
+import { emptyElements } from '../samples/element_types.js';
 import { cancelled } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
-import { type Operations, type SampleRef, type SiteSwitch, TERMS } from '../shared/protocol.js';
+import { type Operations, type SampleRef, type SiteSwitch, type Stages, TERMS } from '../shared/protocol.js';
 import type { RunCosts, Sample, SampleTensor } from '../types.js';
 import { unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
@@ -12,13 +15,20 @@ import { floatTensor, StopWatch, sameBits, termsOf } from './score_service.js';
 
 export interface SwitchedSession {
   session: number;
-  cut: number | null;
   switches: Map<string, SiteSwitch>;
+  stages: Stages;
   encodings: Record<string, string>;
-  /** What the switches are fed while they are off, but for inputs, whose own values do that. */
+  /** What is fed while all switches are off and nothing is skipped, but for inputs, whose own values do that. */
   off: Sample;
-  /** By sample: what switches every activation on, after everything off gave the float outputs. */
-  kept: Map<number, Map<string, OnValue>>;
+  /** By sample, after everything off gave the float outputs. */
+  kept: Map<number, Kept>;
+}
+
+interface Kept {
+  /** What switches every activation on. */
+  on: Map<string, OnValue>;
+  /** What crosses borders between stages. */
+  crossing: Sample;
 }
 
 interface OnValue {
@@ -26,18 +36,23 @@ interface OnValue {
   exact: boolean;
 }
 
+/** A cancel is heard after so long, or after the run that lasts longer. */
+const PAUSE_MS = 10;
 /** Kept by all parts of a worker together. */
 const KEPT_BYTES = 64 * 2 ** 20;
 
 export function switchedHandlers(state: RunState): Handlers {
   return {
-    'switched.open': async ({ switches, encodings, cut, ...request }, context) => {
+    'switched.open': async ({ switches, stages, encodings, ...request }, context) => {
       const session = await state.createSession(request, context);
       const off = Object.fromEntries(
         switches.flatMap((one) => (one.kind === 'input' ? [] : [[one.feed, offValue(one)]])),
       );
+      for (const { feed, type, rank } of stages.feeds) off[feed] = anything(type, rank);
+      if (stages.start !== '') off[stages.start] = skipping(0);
       const known = new Map(switches.map((one) => [one.tensor, one]));
-      return { part: state.parts.add({ session, cut, switches: known, encodings, off, kept: new Map() }) };
+      const part = { session, switches: known, stages, encodings, off, kept: new Map() };
+      return { part: state.parts.add(part) };
     },
     'switched.run': (request, context) => runSwitched(state, request, context),
     'switched.close': async ({ part }) => {
@@ -55,26 +70,33 @@ function offValue({ kind, rank, dims, off }: SiteSwitch): SampleTensor {
   return { type: 'float32', dims: new Array<number>(rank).fill(1), data: new Float32Array(1) };
 }
 
+function anything(type: string, rank: number): SampleTensor {
+  return { type, dims: new Array<number>(rank).fill(1), data: emptyElements(type, 1) };
+}
+
+function skipping(stages: number): SampleTensor {
+  return { type: 'int64', dims: [1], data: BigInt64Array.of(BigInt(stages)) };
+}
+
 async function runSwitched(
   state: RunState,
   request: Operations['switched.run']['in'],
   context: CallContext,
 ): Promise<Operations['switched.run']['out']> {
-  const { rows, samples, tensors, metric, crossings } = request;
+  const { rows, samples, tensors, metric } = request;
   const part = state.parts.get(request.part);
   const each = tensors.length * TERMS;
   const terms = new Float64Array(rows.length * samples.length * each);
   const exact = rows.map(() => true);
   const costs: RunCosts = { sessions: 0, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 };
   const clock = new StopWatch();
+  let paused = performance.now();
   const progress = new ProgressReporter(
     'sensitivity',
     'runs',
     rows.length * samples.length,
     context.progress,
   );
-  const crossing = [...new Set(crossings.flatMap((cut) => cut.tensors))];
-  let crossingBytes = 0;
   const run = async (feeds: Sample, wanted: readonly string[]) => {
     clock.lap();
     const values = await valuesOf(state.sessions.get(part.session), feeds, wanted);
@@ -84,27 +106,23 @@ async function runSwitched(
   for (const [at, sample] of samples.entries()) {
     const switching = new SampleSwitches(state, part, sample);
     const expected = state.store.reference('float', sample);
-    const kept = crossings.length === 0 ? part.kept.get(sample.index) : undefined;
+    const kept = part.kept.get(sample.index);
     if (kept !== undefined) switching.use(kept);
     else {
-      const sites = request.keep ? part.switches.keys() : rows.flat();
+      const sites = request.keep ? part.switches.keys() : rows.flatMap((row) => row.sites);
       const observed = switching.observed(sites);
-      const off = await run(switching.off, [...tensors, ...observed, ...crossing]);
+      const within = switching.crossing(request.keep ? null : rows.map((row) => row.skips));
+      const wanted = new Set([...tensors, ...observed, ...within]);
+      const off = await run(switching.off, [...wanted]);
       costs.runs++;
       const equal = tensors.every((tensor, i) => sameBits(expected[i]!, floatTensor(tensor, off[tensor])));
-      if (!equal) return { equal, exact, terms: new Float64Array(0), crossingBytes, costs };
-      switching.observe(off);
+      if (!equal) return { equal, exact, terms: new Float64Array(0), costs };
+      switching.observe(off, within);
       if (request.keep) keep(state, part, sample, switching.all());
-      let bytes = 0;
-      for (const { cut, tensors: names } of crossings) {
-        const values = Object.fromEntries(names.map((name) => [name, off[name]!]));
-        bytes += state.store.keepCrossing(cut, sample.index, values);
-      }
-      crossingBytes = Math.max(crossingBytes, bytes);
     }
-    for (const [row, sites] of rows.entries()) {
+    for (const [row, { sites, skips }] of rows.entries()) {
       if (context.signal.aborted) throw cancelled();
-      const on = switching.on(sites);
+      const on = switching.on(sites, skips);
       exact[row] &&= on.exact;
       if (exact[row]) {
         const values = await run(on.feeds, tensors);
@@ -117,29 +135,33 @@ async function runSwitched(
         costs.metric_ms += clock.lap();
       }
       progress.advance(1);
-      await macrotask();
+      if (performance.now() - paused > PAUSE_MS) {
+        await macrotask();
+        paused = performance.now();
+      }
     }
   }
   context.transfer(terms.buffer);
-  return { equal: true, exact, terms, crossingBytes, costs };
+  return { equal: true, exact, terms, costs };
 }
 
-function keep(state: RunState, part: SwitchedSession, sample: SampleRef, values: Map<string, OnValue>): void {
+function keep(state: RunState, part: SwitchedSession, sample: SampleRef, values: Kept): void {
   const bytes = bytesOf(values);
   if (state.keptBytes + bytes > KEPT_BYTES) return;
   state.keptBytes += bytes;
   part.kept.set(sample.index, values);
 }
 
-function bytesOf(values: Map<string, OnValue>): number {
-  return [...values.values()].reduce((sum, { tensor }) => sum + tensor.data.byteLength, 0);
+function bytesOf({ on, crossing }: Kept): number {
+  const tensors = [...[...on.values()].map(({ tensor }) => tensor), ...Object.values(crossing)];
+  return tensors.reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
 }
 
 /** The switches of a part for one sample. */
 class SampleSwitches {
   /** Everything off. */
   readonly off: Sample;
-  private made = new Map<string, OnValue>();
+  private made: Kept = { on: new Map(), crossing: {} };
   private values: Sample = {};
 
   constructor(
@@ -147,7 +169,7 @@ class SampleSwitches {
     private readonly part: SwitchedSession,
     sample: SampleRef,
   ) {
-    this.off = { ...state.store.inputsOf(sample, part.cut), ...part.off };
+    this.off = { ...state.store.inputsOf(sample, null), ...part.off };
   }
 
   /** The tensors whose values the switches of `sites` need, beyond what the part is fed. */
@@ -158,23 +180,31 @@ class SampleSwitches {
     );
   }
 
-  observe(values: Sample): void {
-    this.values = values;
+  /** The tensors that cross the borders behind so many stages; null: all borders. */
+  crossing(skips: readonly number[] | null): string[] {
+    const { feeds, borders } = this.part.stages;
+    const behind = skips === null ? borders : borders.filter((_, i) => skips.includes(i + 1));
+    return [...new Set(behind.flatMap((border) => border.crossing.map((feed) => feeds[feed]!.tensor)))];
   }
 
-  use(made: Map<string, OnValue>): void {
+  observe(values: Sample, crossing: readonly string[]): void {
+    this.values = values;
+    for (const tensor of crossing) this.made.crossing[tensor] = values[tensor]!;
+  }
+
+  use(made: Kept): void {
     this.made = made;
   }
 
-  /** Of every activation. */
-  all(): Map<string, OnValue> {
+  /** With every activation's. */
+  all(): Kept {
     for (const known of this.part.switches.values()) if (known.kind !== 'values') this.activation(known);
     return this.made;
   }
 
-  /** What to feed so that these are on. */
-  on(sites: readonly string[]): { feeds: Sample; exact: boolean } {
-    const feeds = { ...this.off };
+  /** What to feed so that these are on, in a run that skips so many stages. */
+  on(sites: readonly string[], skips: number): { feeds: Sample; exact: boolean } {
+    const feeds = { ...this.off, ...this.skip(skips) };
     let exact = true;
     for (const site of sites) {
       const known = this.part.switches.get(site);
@@ -190,8 +220,19 @@ class SampleSwitches {
     return { feeds, exact };
   }
 
+  private skip(stages: number): Sample {
+    const { start, feeds, borders } = this.part.stages;
+    if (stages === 0) return {};
+    const fed: Sample = { [start]: skipping(stages) };
+    for (const at of borders[stages - 1]!.crossing) {
+      const { tensor, feed } = feeds[at]!;
+      fed[feed] = this.made.crossing[tensor]!;
+    }
+    return fed;
+  }
+
   private activation({ tensor: name, kind }: SiteSwitch): OnValue {
-    let made = this.made.get(name);
+    let made = this.made.on.get(name);
     if (made === undefined) {
       const value = this.values[name] ?? this.off[name];
       const floats = floatsOf(name, value);
@@ -199,7 +240,7 @@ class SampleSwitches {
       const encoding = this.part.encodings[name] ?? '';
       const { values, exact } = unwrap(this.state.core().switchOn(kind, floats, dims, encoding));
       made = { tensor: { type: 'float32', dims, data: values }, exact };
-      this.made.set(name, made);
+      this.made.on.set(name, made);
     }
     return made;
   }

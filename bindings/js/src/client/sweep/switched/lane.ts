@@ -1,5 +1,5 @@
-// One worker's part in a sweep of switched parts: it loads the samples that it is given, with their float outputs and the values
-// at cuts, opens parts, and runs rows of them.
+// One worker's part in a sweep of switched parts: it loads the samples that it is given, with their float outputs, opens parts, and
+// runs rows of them.
 import type { MetricChoice, SampleRef } from '../../../shared/protocol.js';
 import type { RunCosts } from '../../../types.js';
 import type { Connection } from '../../connection.js';
@@ -13,19 +13,15 @@ export interface PartRun {
   exact: boolean[];
   /** [row][sample][tensor][TERMS] */
   terms: Float64Array;
-  crossingBytes: number;
   costs: RunCosts;
 }
 
 export class SwitchedLane {
   /** Measured at the first sample. */
-  prices: RunPrices = { createMs: 0, runMs: 0 };
-  /** Of the first sample, without what crosses cuts. */
+  prices: RunPrices = { create: 0, run: 0 };
+  /** Of the first sample. */
   bytesPerSample = 0;
-  /** The most of a sample. */
-  crossingBytes = 0;
   private readonly loaded = new Map<number, SampleRef>();
-  private readonly withCrossings = new Set<number>();
   private readonly open = new Map<Part, number>();
   private readonly feed: SampleFeed;
   /** Of what runs now. */
@@ -46,11 +42,6 @@ export class SwitchedLane {
     return this.loaded.has(sample);
   }
 
-  /** Whether what crosses cuts is here for a sample. */
-  crossed(sample: number): boolean {
-    return this.withCrossings.has(sample);
-  }
-
   /** Brings samples here that aren't, with their float outputs. */
   async load(samples: readonly number[]): Promise<void> {
     for (const index of samples) if (!this.loaded.has(index)) await this.loadFloat(index);
@@ -59,9 +50,8 @@ export class SwitchedLane {
   async run(
     part: Part,
     models: PartModels,
-    sites: string[][],
+    rows: readonly { sites: string[]; cut: number }[],
     samples: readonly number[],
-    crossings: { cut: number; tensors: string[] }[],
     keep: boolean,
     metric: MetricChoice,
     onProgress: (progress: RunProgress) => void,
@@ -69,20 +59,21 @@ export class SwitchedLane {
     const { signal } = this;
     const opened = performance.now();
     const fresh = !this.open.has(part);
+    const { borders } = await models.get(part);
     const number = await this.opened(part, models);
     const createMs = performance.now() - opened;
     const request = {
       part: number,
-      rows: sites,
-      crossings,
+      rows: rows.map(({ sites, cut }) => ({
+        sites,
+        skips: borders.filter((border) => border.cut <= cut).length,
+      })),
       keep,
       samples: samples.map((sample) => this.loaded.get(sample)!),
       tensors: this.job.scored,
       metric,
     };
     const run = await this.worker.call('switched.run', request, { signal, onProgress });
-    this.crossingBytes = Math.max(this.crossingBytes, run.crossingBytes);
-    if (part.front && run.equal) for (const sample of samples) this.withCrossings.add(sample);
     if (fresh) {
       run.costs.sessions = 1;
       run.costs.create_ms = createMs;
@@ -113,7 +104,6 @@ export class SwitchedLane {
   /** Samples of a block that is done go; sessions stay. */
   async forget(): Promise<void> {
     this.loaded.clear();
-    this.withCrossings.clear();
     await tidy(this.worker, 'reset', null, this.signal);
   }
 
@@ -138,9 +128,9 @@ export class SwitchedLane {
     const request = { session: this.float, which: 'float' as const, tensors: job.scored, sample: put.sample };
     const fed = performance.now();
     const { bytes } = await this.worker.call('reference.feed', request, { signal });
-    this.prices.runMs = performance.now() - fed;
+    this.prices.run = performance.now() - fed;
     if (first) {
-      this.prices.createMs = created - start;
+      this.prices.create = created - start;
       this.bytesPerSample = put.bytes + bytes;
     }
     this.loaded.set(index, put.sample);
@@ -161,7 +151,7 @@ export class SwitchedLane {
   private async opened(part: Part, models: PartModels): Promise<number> {
     const known = this.open.get(part);
     if (known !== undefined) return known;
-    const { switches, ...model } = await models.get(part);
+    const { switches, start, feeds, borders, ...model } = await models.get(part);
     while (this.sessions >= this.most && this.open.size > 0) await this.close([...this.open.keys()][0]!);
     if (this.sessions >= this.most) await this.closeLoading();
     const encodings = Object.fromEntries(
@@ -173,8 +163,8 @@ export class SwitchedLane {
       files,
       mode: 'exact' as const,
       switches,
+      stages: { start, feeds, borders },
       encodings,
-      cut: part.front ? null : part.cut,
     };
     const { part: number } = await this.worker.call('switched.open', request, { signal: this.signal });
     this.open.set(part, number);

@@ -1,68 +1,78 @@
-// Which parts of a model a sweep switches quantizers in: each lies behind a cut, and one session of it serves all quantizers up
-// to the next cut. More parts make runs shorter, and each costs a session.
-import type { SiteSwitch, Skeleton, SweepInfo } from '../../../shared/protocol.js';
+// How a sweep divides its rows: one session serves the quantizers of a part, and its model has stages, of which a run skips those
+// in front of the quantizers that it switches on.
+import type { SiteSwitch, Skeleton, Stages, SweepInfo } from '../../../shared/protocol.js';
 import type { ModelHandle } from '../../model.js';
 import type { Row } from '../rows.js';
 
 export interface Part {
-  /** Of the sweep; null: the whole model. */
-  cut: number | null;
-  /** What it is fed crosses no cut: these are the model's own inputs. The first part is always of this kind. */
-  front: boolean;
   rows: Row[];
+  /** The cuts of the sweep that stages should end at. */
+  stages: number[];
 }
 
-/** What was measured before it is known which parts pay. */
+/** Measured on the float model, in milliseconds. */
 export interface RunPrices {
-  /** Of a session of the whole model. */
-  createMs: number;
-  /** Of a run of it. */
-  runMs: number;
+  create: number;
+  run: number;
 }
 
-/**
- * How many parts pay for a worker that makes `runs` runs of `samples` samples, which without a cut would be of the whole model: n
- * parts, with rows spread evenly over them, take (runs + n * samples) * (1/2 + 1/2n) * runMs + n * createMs, as each runs every
- * sample once with everything off.
- */
-export function bestPartCount({ createMs, runMs }: RunPrices, runs: number, samples: number): number {
-  const each = 2 * createMs + samples * runMs;
-  return Math.max(1, Math.round(Math.sqrt((runs * runMs) / Math.max(each, 0.1))));
-}
+/** What a run takes for each switch that it leaves off, and for each stage that it doesn't skip. */
+const SWITCH_MS = 0.003;
+const STAGE_MS = 0.012;
 
 /**
- * About `count` parts of the rows, cut where about the same number of rows lies between, and never where more than `most`
- * tensors cross. `inputs`: of the model.
+ * How many parts pay for a worker that makes `runs` runs of `samples` samples: a run of a part is fed all its switches, and each
+ * part costs a session, and each sample once with everything off.
  */
-export function partsOf(
-  rows: readonly Row[],
-  { cutOf, cuts }: SweepInfo,
-  count: number,
-  inputs: ReadonlySet<string>,
-  most = Number.POSITIVE_INFINITY,
-): Part[] {
-  const first = cuts[0]?.every((tensor) => inputs.has(tensor)) ? 0 : null;
-  const byCut = new Map<number, Row[]>();
-  for (const row of rows) {
-    let cut = cutOf[row.order] ?? -1;
-    while (cut > (first ?? -1) && cuts[cut]!.length > most) cut--;
-    byCut.set(cut, [...(byCut.get(cut) ?? []), row]);
-  }
-  const parts: Part[] = [{ cut: first, front: true, rows: [] }];
-  const each = rows.length / count;
-  let seen = 0;
-  for (const cut of [...byCut.keys()].sort((a, b) => a - b)) {
-    const here = byCut.get(cut)!;
-    // A part begins at the cut nearest to where it should.
-    const begins = seen + here.length / 2 >= parts.length * each;
-    if (begins && cut > (first ?? -1)) parts.push({ cut, front: false, rows: [...here] });
-    else parts.at(-1)!.rows.push(...here);
-    seen += here.length;
+export function bestPartCount(
+  prices: RunPrices,
+  switches: number,
+  { runs, samples }: { runs: number; samples: number },
+): number {
+  const each = prices.create + samples * prices.run;
+  return Math.max(1, Math.round(Math.sqrt((runs * switches * SWITCH_MS) / Math.max(each, 0.1))));
+}
+
+/** How many borders pay: n of them leave 1 / 2n of the whole to be run for nothing, and half of the stages are run. */
+export function bestBorderCount({ run }: RunPrices): number {
+  return Math.round(Math.sqrt(run / STAGE_MS));
+}
+
+/** Rows that begin behind neighbouring cuts, about as many in each part, and the borders where they begin. */
+export function partsOf(rows: readonly Row[], { cutOf }: SweepInfo, count: number, borders: number): Part[] {
+  const cut = (row: Row) => cutOf[row.order] ?? -1;
+  const ordered = [...rows].sort((a, b) => cut(a) - cut(b) || a.order - b.order);
+  const parts: Part[] = pieces(ordered, count, cut).map((some) => ({ rows: some, stages: [] }));
+  for (const part of parts) {
+    const begins = pieces(part.rows, Math.ceil((borders + 1) / parts.length), cut).map(([row]) => cut(row!));
+    part.stages = begins.filter((one) => one >= 0);
   }
   return parts;
 }
 
-export type SwitchedSkeleton = Skeleton & { switches: SiteSwitch[] };
+/** About `count` pieces of equal size, of which none begins among rows of the same cut. */
+function pieces(ordered: readonly Row[], count: number, cut: (row: Row) => number): Row[][] {
+  const each = ordered.length / count;
+  const made: Row[][] = [];
+  for (const [i, row] of ordered.entries()) {
+    const fresh = i === 0 || cut(row) !== cut(ordered[i - 1]!);
+    if (i === 0 || (fresh && i + 0.5 > made.length * each)) made.push([]);
+    made.at(-1)!.push(row);
+  }
+  return made;
+}
+
+/**
+ * What is left to try for a part that doesn't give the float outputs, because a runtime joins operators across a border: the more
+ * tensors cross there the likelier. null: nothing is left.
+ */
+export function withFewerStages(part: Part, { cuts }: SweepInfo): Part | null {
+  if (part.stages.length === 0) return null;
+  const single = part.stages.filter((cut) => cuts[cut]!.length === 1);
+  return { ...part, stages: single.length < part.stages.length ? single : [] };
+}
+
+export type SwitchedSkeleton = Skeleton & { switches: SiteSwitch[] } & Stages;
 
 /** The models of parts, from the core, each asked for once. */
 export class PartModels {
@@ -72,8 +82,6 @@ export class PartModels {
     private readonly model: ModelHandle,
     private readonly sweep: number,
     private readonly signal: AbortSignal | undefined,
-    /** That cross the cuts of other parts: outputs of the first. */
-    private readonly crossing: (part: Part) => string[],
   ) {}
 
   get(part: Part): Promise<SwitchedSkeleton> {
@@ -92,12 +100,10 @@ export class PartModels {
     this.known.delete(part);
   }
 
-  private async ask(part: Part): Promise<SwitchedSkeleton> {
+  private async ask({ rows, stages }: Part): Promise<SwitchedSkeleton> {
     const { signal } = this;
-    const { cut, rows } = part;
     const { core } = await this.model.core({ signal });
     const groups = rows.map((row) => row.order);
-    const also = this.crossing(part);
-    return core.call('sweep.switched', { sweep: this.sweep, cut, groups, also }, { signal });
+    return core.call('sweep.switched', { sweep: this.sweep, groups, stages }, { signal });
   }
 }

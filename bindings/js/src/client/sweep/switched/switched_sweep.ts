@@ -11,7 +11,7 @@ import type { Schedule } from '../schedule.js';
 import type { LaneJob } from '../score_lane.js';
 import type { Scoring } from '../scoring.js';
 import { SwitchedLane } from './lane.js';
-import { bestPartCount, type Part, PartModels, partsOf } from './parts.js';
+import { bestBorderCount, bestPartCount, type Part, PartModels, partsOf, withFewerStages } from './parts.js';
 import { type Share, sharesOf } from './shares.js';
 import { type Unit, UnitQueue, unitsOf } from './units.js';
 
@@ -20,12 +20,6 @@ const SESSION_BYTES = 256 * 2 ** 20;
 const SESSION_BYTES_PER_MODEL_BYTE = 2.2;
 /** Of all runs, of a schedule that gives rows up: about. */
 const RUNS_OF_TOP = 0.6;
-/**
- * Tensors that may cross between parts, by attempt: what a sample hands on is in the way of what a runtime joins, the more the
- * more tensors it is.
- */
-const CROSSING = [Number.POSITIVE_INFINITY, 1, 0];
-
 export interface SwitchedJob {
   lane: LaneJob;
   started: SweepInfo;
@@ -50,8 +44,6 @@ export class SwitchedSweep {
   private readonly broken = new Set<Row>();
   private readonly switched: ReadonlySet<Row>;
   private parts: Part[] = [];
-  /** What the first part hands to the others. */
-  private crossings: { cut: number; tensors: string[] }[] = [];
   private readonly encodings: Record<string, string>;
 
   constructor(
@@ -60,8 +52,7 @@ export class SwitchedSweep {
     private readonly rows: readonly Row[],
   ) {
     this.switched = new Set(rows);
-    const crossing = (part: Part) => (part.front ? this.crossings.flatMap(({ tensors }) => tensors) : []);
-    this.models = new PartModels(job.lane.model, job.started.sweep, job.signal, crossing);
+    this.models = new PartModels(job.lane.model, job.started.sweep, job.signal);
     const { encodings } = job.encodings;
     this.encodings = Object.fromEntries(
       Object.entries(encodings).map(([name, encoding]) => [name, JSON.stringify(encoding)]),
@@ -114,29 +105,12 @@ export class SwitchedSweep {
   private async prepare(): Promise<void> {
     const { lane: job, started } = this.job;
     const { count } = job.samples;
-    const first = (lane: number) => Math.min(lane, count - 1);
-    await this.onLanes((lane, i) => lane.load([first(i)]));
+    await this.onLanes((lane, i) => lane.load([Math.min(i, count - 1)]));
     const { prices } = this.lanes[0]!;
     const share = this.job.allOrNothing ? RUNS_OF_TOP : 1;
     const runs = (share * this.rows.length * count) / this.lanes.length;
-    const inputs = new Set(job.inputs.map(({ name }) => name));
-    const parts = bestPartCount(prices, runs, count / this.lanes.length);
-    for (const most of CROSSING) {
-      this.parts = partsOf(this.rows, started, parts, inputs, most);
-      this.crossings = this.parts.flatMap(({ cut, front }) =>
-        front || cut === null ? [] : [{ cut, tensors: started.cuts[cut]! }],
-      );
-      if (this.crossings.length === 0) break;
-      const [front] = this.parts;
-      let equal = true;
-      await this.onLanes(async (lane, i) => {
-        if (!(await this.call(lane, front!, [], [first(i)]))) equal = false;
-      });
-      if (equal) break;
-      await this.onLanes((lane) => lane.close(front!));
-      this.models.forget(front!);
-    }
-    // Made while the first part runs.
+    const parts = bestPartCount(prices, this.rows.length, { runs, samples: count / this.lanes.length });
+    this.parts = partsOf(this.rows, started, parts, bestBorderCount(prices));
     for (const part of this.parts) void this.models.get(part);
   }
 
@@ -156,7 +130,7 @@ export class SwitchedSweep {
 
   /** Samples that fit a worker, as the first one does. */
   private room(): number {
-    const bytes = this.lanes.map((lane) => lane.bytesPerSample + lane.crossingBytes);
+    const bytes = this.lanes.map((lane) => lane.bytesPerSample);
     return Math.max(1, Math.floor(BLOCK_BYTES / Math.max(1, ...bytes)));
   }
 
@@ -164,7 +138,7 @@ export class SwitchedSweep {
     await lane.load([...new Set(shares.flatMap((share) => share.samples))].sort((a, b) => a - b));
     for (const { row, samples } of shares)
       if (!this.switched.has(row)) await this.variant(lane, row, samples);
-    const here = (sample: number) => this.crossings.length === 0 || lane.crossed(sample);
+    const here = (sample: number) => lane.has(sample);
     const next = () => (this.stopped() ? null : queue.take(index, here));
     for (let unit = next(); unit !== null; unit = next()) await this.unit(lane, unit);
   }
@@ -172,11 +146,9 @@ export class SwitchedSweep {
   /** Of a part that another lane found wrong, the rows come again in the next round. */
   private async unit(lane: SwitchedLane, { part, rows, sample }: Unit): Promise<void> {
     await lane.load([sample]);
-    const [front] = this.parts;
-    if (!part.front && this.crossings.length > 0 && !lane.crossed(sample))
-      await this.callOrMove(lane, front!, [], [sample]);
     const left = rows.filter((row) => !this.broken.has(row));
-    if (left.length > 0 && this.parts.includes(part)) await this.callOrMove(lane, part, left, [sample]);
+    if (left.length === 0 || !this.parts.includes(part)) return;
+    if (!(await this.call(lane, part, left, [sample]))) this.simplify(part);
   }
 
   private async variant(lane: SwitchedLane, row: Row, samples: number[]): Promise<void> {
@@ -186,14 +158,11 @@ export class SwitchedSweep {
     this.job.runs(samples.length);
   }
 
-  private async callOrMove(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<void> {
-    if (!(await this.call(lane, part, rows, samples))) this.moveForward(part);
-  }
-
   /** Whether the part with everything off gives the float outputs; if not, nothing of it counts. */
   private async call(lane: SwitchedLane, part: Part, rows: Row[], samples: number[]): Promise<boolean> {
     const metric = this.job.scoring.metric!;
-    const sites = rows.map((row) => row.group.sites);
+    const { cutOf } = this.job.started;
+    const wanted = rows.map((row) => ({ sites: row.group.sites, cut: cutOf[row.order] ?? -1 }));
     let told = 0;
     const tell = (done: number) => {
       this.job.runs(done - told);
@@ -201,16 +170,13 @@ export class SwitchedSweep {
     };
     let run: Awaited<ReturnType<SwitchedLane['run']>>;
     try {
-      const crossings = part.front && samples.some((sample) => !lane.crossed(sample)) ? this.crossings : [];
       const keep = this.job.allOrNothing;
-      run = await lane.run(part, this.models, sites, samples, crossings, keep, metric, ({ done }) =>
-        tell(done),
-      );
+      run = await lane.run(part, this.models, wanted, samples, keep, metric, ({ done }) => tell(done));
     } catch (thrown) {
       const error = asHalftoneError(thrown);
       // What a runtime refuses here it may take as a variant.
       if (error.code !== 'unsupported_op' && error.code !== 'invalid_sample') throw error;
-      run = { equal: false, exact: [], terms: new Float64Array(0), crossingBytes: 0, costs: NO_COSTS };
+      run = { equal: false, exact: [], terms: new Float64Array(0), costs: NO_COSTS };
     }
     this.job.costs(run.costs);
     if (!run.equal) return false;
@@ -223,18 +189,13 @@ export class SwitchedSweep {
     return true;
   }
 
-  /**
-   * Behind this cut the float outputs aren't the whole model's (a runtime joins operators across it): the part's rows move to
-   * the cut in front of it. Nothing can run without what the first part hands on.
-   */
-  private moveForward(part: Part): void {
+  private simplify(part: Part): void {
     const at = this.parts.indexOf(part);
     if (at < 0) return;
-    const before = this.parts[at - 1];
-    if (before === undefined) for (const row of this.rows) this.broken.add(row);
-    else this.parts[at] = { cut: before.cut, front: before.front, rows: part.rows };
-    // The same cut didn't fail for the part in front, so what fails twice are the switches.
-    if (before !== undefined && before.cut === part.cut) for (const row of part.rows) this.broken.add(row);
+    this.models.forget(part);
+    const next = withFewerStages(part, this.job.started);
+    if (next === null) for (const row of part.rows) this.broken.add(row);
+    else this.parts[at] = next;
   }
 }
 

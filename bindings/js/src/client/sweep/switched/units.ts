@@ -25,7 +25,7 @@ export function unitsOf(shares: readonly Share[], parts: readonly Part[]): Unit[
 export class UnitQueue {
   constructor(private readonly lists: Unit[][]) {}
 
-  /** `has`: whether the lane has a sample with what crosses cuts; one that it has to load costs about three runs. */
+  /** `has`: whether the lane has a sample; one that it has to load costs about two runs. */
   take(lane: number, has: (sample: number) => boolean): Unit | null {
     return this.lists[lane]!.shift() ?? this.takeOver(has);
   }
