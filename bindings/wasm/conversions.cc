@@ -153,6 +153,22 @@ val number_or_null(std::optional<double> number) {
   return number && std::isfinite(*number) ? val(*number) : val::null();
 }
 
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes_from_js(const val& list) {
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
+  const std::size_t count = list["length"].as<std::size_t>();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<std::int64_t> dims;
+    const val shape = list[i][1];
+    const std::size_t rank = shape["length"].as<std::size_t>();
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      const Result<std::uint64_t> dim = size_from_js(shape[axis].as<double>());
+      dims.push_back(dim.ok() ? static_cast<std::int64_t>(dim.value()) : -1);
+    }
+    shapes.emplace_back(list[i][0].as<std::string>(), std::move(dims));
+  }
+  return shapes;
+}
+
 std::vector<std::string> strings_from_js(const val& list) {
   const std::size_t count = list["length"].as<std::size_t>();
   std::vector<std::string> strings;

@@ -56,6 +56,8 @@ val warnings_to_js(std::span<const Warning> warnings);
 val number_or_null(std::optional<double> number);
 
 std::vector<std::string> strings_from_js(const val& list);
+// [[tensor, dims], …]; a dimension that is no whole number from 0 becomes -1.
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes_from_js(const val& list);
 // Copies a Float32Array into `into`. Errors: kUnsupportedType for anything else.
 Result<void> floats_from_js(const val& array, std::vector<float>& into);
 // A whole non-negative number that a double holds exactly. Errors: kInvalidState.

@@ -14,7 +14,7 @@ val not_of_this_kind() {
 
 val Job::skeleton(const std::string&, int, int) { return not_of_this_kind(); }
 val Job::switched(const val&, const val&) { return not_of_this_kind(); }
-val Job::first_order(const val&) { return not_of_this_kind(); }
+val Job::first_order(const val&, const val&) { return not_of_this_kind(); }
 val Job::feed(int, const val&, const val&) { return not_of_this_kind(); }
 val Job::read(int, double, double) { return not_of_this_kind(); }
 val Job::result() { return not_of_this_kind(); }

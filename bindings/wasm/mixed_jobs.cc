@@ -16,22 +16,6 @@ Error not_open() {
   return Error{ErrorCode::kInvalidState, "The model is not open yet.", "", "Wait until opening has ended."};
 }
 
-MeasuredShapes shapes_from_js(const val& list) {
-  MeasuredShapes shapes;
-  const std::size_t count = list["length"].as<std::size_t>();
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<std::int64_t> dims;
-    const val shape = list[i][1];
-    const std::size_t rank = shape["length"].as<std::size_t>();
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-      const Result<std::uint64_t> dim = size_from_js(shape[axis].as<double>());
-      dims.push_back(dim.ok() ? static_cast<std::int64_t>(dim.value()) : -1);
-    }
-    shapes.emplace_back(list[i][0].as<std::string>(), std::move(dims));
-  }
-  return shapes;
-}
-
 val cost_to_js(const ModelCost& cost) {
   val entry = val::object();
   entry.set("weight_bytes", static_cast<double>(cost.weight_bytes));

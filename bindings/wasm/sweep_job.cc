@@ -186,7 +186,7 @@ class SweepJob final : public Job {
     });
   }
 
-  val first_order(const val& tensors) override {
+  val first_order(const val& tensors, const val& shapes) override {
     return guarded([&] {
       if (scored_.size() != 1) {
         return failure(
@@ -201,7 +201,7 @@ class SweepJob final : public Job {
         sites.push_back(known->second);
       }
       const Result<FirstOrder> made =
-          halftone::first_order(base_, scored_.front(), sites, planned_.encodings);
+          halftone::first_order(base_, scored_.front(), sites, planned_.encodings, shapes_from_js(shapes));
       if (!made.ok()) return failure(made.error());
       Result<val> written = skeleton_to_js(made.value().model);
       if (!written.ok()) return failure(written.error());

@@ -1,4 +1,5 @@
 // Operators with several operands that are broadcast against each other.
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -93,29 +94,33 @@ Result<void> back_arithmetic(BackwardStep& step) {
 // Max and Min. Of operands that tie, a constant takes the gradient, else the first one does: so Max(x, 0) is
 // Relu.
 Result<void> back_extremum(BackwardStep& step) {
-  Broadcast broadcast = step.broadcast();
   NodeWriter& nodes = step.nodes;
-  std::vector<std::size_t> order;
-  for (const bool constants : {true, false}) {
-    for (std::size_t i = 0; i < step.node.inputs.size(); ++i) {
-      if (step.input(i).empty()) return step.unsupported("it lacks an operand");
-      if (step.graph.tensor(step.node.inputs[i]).constant == constants) order.push_back(i);
+  std::vector<std::size_t> variable;
+  std::string left;  // 1 where nobody has the gradient yet, else 0; empty: 1
+  for (std::size_t i = 0; i < step.node.inputs.size(); ++i) {
+    const std::string operand = step.input(i);
+    if (operand.empty()) return step.unsupported("it lacks an operand");
+    if (!step.graph.tensor(step.node.inputs[i]).constant) {
+      variable.push_back(i);
+      continue;
     }
+    if (step.wants(i)) return step.unsupported("a quantizer changes one of its constants");
+    const bool largest = step.node.op_type == "Max";
+    const std::string beyond = nodes.add("Sign", {largest ? nodes.add("Sub", {step.output(), operand})
+                                                          : nodes.add("Sub", {operand, step.output()})});
+    left = left.empty() ? beyond : nodes.add("Mul", {left, beyond});
   }
-  std::string left;  // whether nobody has the gradient yet; empty: everywhere
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    const std::size_t i = order[place];
-    const bool last = place + 1 == order.size();
-    std::string mine = last ? left : nodes.add("Equal", {step.input(i), step.output()});
-    if (!last && !left.empty()) mine = nodes.add("And", {mine, left});
-    if (step.wants(i)) {
-      const std::string part =
-          mine.empty() ? step.gradient() : nodes.add("Where", {mine, step.gradient(), nodes.number(0.0F)});
-      give(step, broadcast, i, part);
+  Broadcast broadcast = step.broadcast();
+  for (const std::size_t i : variable) {
+    std::string mine = left;
+    if (i != variable.back()) {
+      mine = nodes.add("Cast", {nodes.add("Equal", {step.input(i), step.output()})},
+                       {{"to", static_cast<std::int64_t>(DataType::kFloat)}});
+      if (!left.empty()) mine = nodes.add("Mul", {left, mine});
+      left = nodes.add("Sub", {left.empty() ? nodes.number(1.0F) : left, mine});
     }
-    if (last) break;
-    const std::string others = nodes.add("Not", {mine});
-    left = left.empty() ? others : nodes.add("And", {left, others});
+    if (!step.wants(i)) continue;
+    give(step, broadcast, i, mine.empty() ? step.gradient() : nodes.add("Mul", {step.gradient(), mine}));
   }
   return {};
 }

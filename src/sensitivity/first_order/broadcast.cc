@@ -58,7 +58,7 @@ std::string Broadcast::to_operand(const std::string& gradient, TensorId operand)
   }
   std::string sum = gradient;
   if (!leading.empty()) sum = nodes_.add("ReduceSum", {sum, nodes_.ints(leading)}, kDropDims);
-  if (uncertain) return nodes_.add("ReduceSum", {sum, shapes_.unit_axes(operand)}, kKeepDims);
+  if (uncertain) return nodes_.add("ReduceSum", {sum, shapes_.spread_axes(operand, sum)}, kKeepDims);
   if (!spread.empty()) sum = nodes_.add("ReduceSum", {sum, nodes_.ints(spread)}, kKeepDims);
   return sum;
 }

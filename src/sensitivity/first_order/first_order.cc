@@ -45,10 +45,13 @@ Result<ModelPointer> cut_to(const ModelPointer& model, const std::string& effect
 }  // namespace
 
 Result<FirstOrder> first_order(const ModelPointer& model, const std::string& scored,
-                               std::span<const Site* const> sites, const Encodings& encodings) {
+                               std::span<const Site* const> sites, const Encodings& encodings,
+                               const InputShapes& shapes) {
   std::int64_t needed = kOpsetOfRules;
   for (const Site* site : sites) needed = std::max(needed, opset_needed_for(*site));
-  const Result<ModelPointer> raised = raised_to(model, needed);
+  const Result<ModelPointer> at_opset = raised_to(model, needed);
+  if (!at_opset.ok()) return at_opset.error();
+  const Result<ModelPointer> raised = with_input_shapes(at_opset.value(), shapes);
   if (!raised.ok()) return raised.error();
   const Graph& graph = raised.value()->graph();
   const Result<TensorId> target = find_scored(graph, scored);

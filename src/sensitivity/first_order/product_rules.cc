@@ -65,8 +65,7 @@ std::string over_batches(BackwardStep& step, const std::string& gradient, std::s
     spread = spread || (size <= 1 && size != 0 && across != 1);
   }
   if (!spread) return sum;
-  // Matrix dimensions of size 1 are among these axes, too; summing over them changes nothing.
-  return nodes.add("ReduceSum", {sum, step.shapes.unit_axes(operand)},
+  return nodes.add("ReduceSum", {sum, step.shapes.spread_axes(operand, sum)},
                    {{"keepdims", std::int64_t{1}}, {"noop_with_empty_axes", std::int64_t{1}}});
 }
 

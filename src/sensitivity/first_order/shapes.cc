@@ -31,12 +31,12 @@ std::string Shapes::of(TensorId tensor) {
   return name;
 }
 
-std::string Shapes::unit_axes(TensorId tensor) {
-  std::string& name = unit_axes_[tensor];
-  if (!name.empty()) return name;
-  const std::string is_one = nodes_.add("Equal", {of(tensor), nodes_.ints({1})});
-  name = nodes_.add("Squeeze", {nodes_.add("NonZero", {is_one}), nodes_.ints({0})});
-  return name;
+std::string Shapes::spread_axes(TensorId tensor, const std::string& wide) {
+  std::string& is_unit = is_unit_[tensor];
+  if (is_unit.empty()) is_unit = nodes_.add("Equal", {of(tensor), nodes_.ints({1})});
+  const std::string is_wide = nodes_.add("Greater", {nodes_.add("Shape", {wide}), nodes_.ints({1})});
+  return nodes_.add("Squeeze",
+                    {nodes_.add("NonZero", {nodes_.add("And", {is_unit, is_wide})}), nodes_.ints({0})});
 }
 
 std::string Shapes::size(TensorId tensor) { return nodes_.add("Size", {graph_.tensor(tensor).name}); }

@@ -24,8 +24,9 @@ class Shapes {
 
   // int64 [rank]: a constant where it is known.
   std::string of(TensorId tensor);
-  // int64: the axes along which the tensor has size 1.
-  std::string unit_axes(TensorId tensor);
+  // int64: the axes along which `wide`, a tensor of the same rank, was spread from `tensor`, which has size 1
+  // there.
+  std::string spread_axes(TensorId tensor, const std::string& wide);
   // int64 []: the number of values.
   std::string size(TensorId tensor);
 
@@ -33,7 +34,7 @@ class Shapes {
   const Graph& graph_;
   NodeWriter& nodes_;
   std::unordered_map<TensorId, std::string> shapes_;
-  std::unordered_map<TensorId, std::string> unit_axes_;
+  std::unordered_map<TensorId, std::string> is_unit_;  // bool [rank]: whether a dimension is 1
 };
 
 }  // namespace halftone::first_order_model

@@ -41,6 +41,7 @@ export const PUBLIC_HEADERS: Record<string, string> = {
   'statistics.h': 'numeric',
   'editor.h': 'model',
   'graph.h': 'model',
+  'input_shapes.h': 'model',
   'model.h': 'model',
   'staged.h': 'model',
   'subgraph.h': 'model',

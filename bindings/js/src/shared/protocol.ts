@@ -168,11 +168,11 @@ export interface Operations {
     out: Skeleton & { switches: SiteSwitch[] } & Stages;
   };
   /**
-   * What the quantizers of `sites` do to the scored tensor, to first order: one run gives them all. Fails with
-   * unsupported_op where that can't be told.
+   * What the quantizers of `sites` do to the scored tensor, to first order: one run gives them all. With the shapes of
+   * the inputs it runs with these only, and faster. Fails with unsupported_op where it can't be told.
    */
   'sweep.first_order': {
-    in: { sweep: number; sites: string[] };
+    in: { sweep: number; sites: string[]; shapes: Shapes };
     out: Skeleton & { cotangent: string; effects: string };
   };
   'sweep.end': { in: { sweep: number }; out: null };

@@ -124,7 +124,7 @@ function sweepHandlers(coreOf: () => Core, models: Table<CoreModel>, jobs: Table
       return sent(unwrap(jobs.get(sweep).skeleton(what.kind, index, cut)), context);
     },
     'sweep.switched': ({ sweep, groups, stages }) => unwrap(jobs.get(sweep).switched(groups, stages)),
-    'sweep.first_order': ({ sweep, sites }) => unwrap(jobs.get(sweep).firstOrder(sites)),
+    'sweep.first_order': ({ sweep, sites, shapes }) => unwrap(jobs.get(sweep).firstOrder(sites, shapes)),
     'sweep.end': ({ sweep }) => drop(jobs, sweep),
   };
 }
