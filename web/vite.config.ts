@@ -5,6 +5,7 @@ import { minify } from 'terser';
 import { defineConfig, type Plugin } from 'vite';
 import { viteReportScript } from '../bindings/js/report_script.mjs';
 import { checkBudget } from './budget.mjs';
+import { packageOnly } from './package_only.mjs';
 import { headersFile, policy } from './policy.mjs';
 import { smallerJpeg } from './smaller_jpeg.mjs';
 
@@ -92,5 +93,5 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
     reportCompressedSize: false,
   },
-  plugins: [nothingToPreload(), smallerJpeg, viteReportScript(), site()],
+  plugins: [nothingToPreload(), packageOnly, smallerJpeg, viteReportScript(), site()],
 });

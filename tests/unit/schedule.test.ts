@@ -39,7 +39,7 @@ function top(all: Row[], count: number, confidence = 0.95): TopSchedule {
     count,
     confidence,
     sensitivity: (row) => row.result.score ?? Number.POSITIVE_INFINITY,
-    sensitivities: async (some, samples) => some.map((row) => sumOf(row.values(samples))),
+    sensitivities: async (values) => values.map(sumOf),
   });
 }
 

@@ -22,6 +22,7 @@ import { provenanceOf } from './provenance.js';
 import { RowQueue } from './row_queue.js';
 import { requireSamples } from './sample_feed.js';
 import { sampleWarnings } from './sample_warnings.js';
+import { adaptiveSchedule } from './sweep/adaptive.js';
 import { CostSum } from './sweep/costs.js';
 import { givenGroups, groupingName } from './sweep/grouping.js';
 import { SampleDigests } from './sweep/identity.js';
@@ -29,7 +30,7 @@ import { ProvenCuts } from './sweep/proven_cuts.js';
 import { resultsOf } from './sweep/results.js';
 import { checkResumable, resume } from './sweep/resume.js';
 import { Row, rowsOf } from './sweep/rows.js';
-import { FullSchedule, type Schedule, type Task, TopSchedule } from './sweep/schedule.js';
+import { FullSchedule, type Schedule, type Task, type Top } from './sweep/schedule.js';
 import { type LaneJob, ScoreLane } from './sweep/score_lane.js';
 import { type Scoring, scoresOf, scoringOf, sensitivityOf } from './sweep/scoring.js';
 import { SweepModels } from './sweep/sweep_models.js';
@@ -218,24 +219,24 @@ class Sweep {
       },
       rows,
     );
-    const left = await sweep.run(this.schedule(core, few || all ? this.rows : rows));
+    const left = await sweep.run(this.schedule(core, few || all ? this.rows : rows, sweep));
     return left.size === 0 && (few || all);
   }
 
-  private schedule(core: Connection, rows: Row[]): Schedule {
+  private schedule(core: Connection, rows: Row[], sweep: SwitchedSweep | null = null): Schedule {
     const { top, confidence } = this.options;
     if (top === undefined) return new FullSchedule(rows);
     const { higherIsWorse } = this.scoring;
-    return new TopSchedule(rows, {
+    const wanted: Top = {
       count: top,
       confidence: confidence ?? DEFAULT_CONFIDENCE,
       sensitivity: (row) => sensitivityOf(row.result.score, higherIsWorse),
-      sensitivities: async (rows, samples) => {
-        const values = rows.map((row) => row.values(samples));
+      sensitivities: async (values) => {
         const scores = await scoresOf(core, this.scoring, values, this.started!.scored.length);
         return scores.map(({ score }) => sensitivityOf(score, higherIsWorse));
       },
-    });
+    };
+    return adaptiveSchedule(rows, wanted, sweep);
   }
 
   /** One block of samples, on all workers; the number of the sample behind it. */

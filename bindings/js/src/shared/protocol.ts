@@ -339,6 +339,21 @@ export interface Operations {
       costs: RunCosts;
     };
   };
+  /**
+   * A session of a first-order model, and a run of each sample for each value of the scored tensor, with that value's cotangent
+   * alone 1: what each site does to it. Terms are those of no error.
+   */
+  'first_order.run': {
+    in: SessionRequest & {
+      cotangent: string;
+      effects: string;
+      samples: SampleRef[];
+      tensor: string;
+      metric: MetricChoice;
+    };
+    /** [sample], the effects of each [value][site]. */
+    out: { effects: Float32Array[][]; terms: Float64Array[]; costs: RunCosts };
+  };
   'switched.close': { in: { part: number }; out: null };
   /** For a metric outside of the core: what the float model and the session give. */
   'score.pair': {

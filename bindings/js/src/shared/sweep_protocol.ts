@@ -98,6 +98,8 @@ export interface MixedInfo {
 
 /** Numbers that a metric keeps of one tensor and sample (halftone/metric.h). */
 export const TERMS = 6;
+/** Which of them is the sum of squared errors, of psnr, sqnr and mse. */
+export const ERROR_SQUARES = 2;
 
 /** `base`: what a sweep's variants differ from by their group, where that isn't the float model. */
 export type Reference = 'float' | 'base';

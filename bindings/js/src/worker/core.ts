@@ -73,7 +73,10 @@ export interface CoreJob {
     groups: number[],
     stages: number[],
   ): CoreResult<CoreSkeleton & { switches: SiteSwitch[] } & Stages>;
-  firstOrder(tensors: string[], shapes: Shapes): CoreResult<CoreSkeleton & { cotangent: string; effects: string }>;
+  firstOrder(
+    tensors: string[],
+    shapes: Shapes,
+  ): CoreResult<CoreSkeleton & { cotangent: string; effects: string }>;
   feed(index: number, values: Float32Array, other: unknown): CoreResult<unknown>;
   read(part: number, offset: number, length: number): CoreResult<Uint8Array<ArrayBuffer>>;
   result(): CoreResult<unknown>;

@@ -6,6 +6,7 @@ import type { CompareRow, SampleRef, SessionRequest } from '../shared/protocol.j
 import type { Sample, TensorStatistics } from '../types.js';
 import { type Core, type CoreJob, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
+import { firstOrderHandlers } from './first_order_service.js';
 import { finiteOrThrow, floatsOf, valuesOf } from './run_values.js';
 import { SampleStore } from './sample_store.js';
 import { scoreHandlers } from './score_service.js';
@@ -64,6 +65,7 @@ export function runHandlers(state: RunState): Handlers {
     ...observeHandlers(state),
     ...scoreHandlers(state),
     ...switchedHandlers(state),
+    ...firstOrderHandlers(state),
     ...histogramHandlers(state),
     ...compareHandlers(state),
     'job.drop': ({ job }) => {

@@ -29,8 +29,8 @@ export interface Top {
   confidence: number;
   /** Of all that was measured of a row: bigger is more sensitive. */
   sensitivity(row: Row): number;
-  /** The same of some samples only, for many rows. */
-  sensitivities(rows: Row[], samples: number[]): Promise<number[]>;
+  /** The same of terms, or of a user's values, for many rows. */
+  sensitivities(values: Float64Array[]): Promise<number[]>;
 }
 
 /**
@@ -76,18 +76,13 @@ export class TopSchedule implements Schedule {
     return tasksFor(within.slice(0, this.top.count), all);
   }
 
-  /** All samples, those first on which the pilots suffer most, on the average of their ranks. */
   private async hardest(samples: number[]): Promise<number[]> {
-    const ranks = new Map(samples.map((sample) => [sample, 0]));
-    const alone = await Promise.all(samples.map((sample) => this.top.sensitivities(this.pilots, [sample])));
-    for (const pilot of this.pilots.keys()) {
-      const ordered = [...samples.keys()].sort((a, b) => alone[b]![pilot]! - alone[a]![pilot]! || a - b);
-      for (const [rank, at] of ordered.entries()) {
-        const sample = samples[at]!;
-        ranks.set(sample, ranks.get(sample)! + rank);
-      }
-    }
-    return [...samples].sort((a, b) => ranks.get(a)! - ranks.get(b)! || a - b);
+    const alone = samples.map((sample) => this.measured(this.pilots, [sample]));
+    return hardestFirst(samples, await Promise.all(alone));
+  }
+
+  private measured(rows: readonly Row[], samples: readonly number[]): Promise<number[]> {
+    return this.top.sensitivities(rows.map((row) => row.values(samples)));
   }
 
   private nextStage(rows: Row[], samples: number): number {
@@ -115,7 +110,7 @@ export class TopSchedule implements Schedule {
   /** How far a row may get from its score of the `few` hardest samples to that of all. */
   private async bound(complete: Row[], few: number): Promise<number> {
     const measured = complete.filter((row) => row.resumed === 0);
-    const early = await this.top.sensitivities(measured, this.hard!.slice(0, few));
+    const early = await this.measured(measured, this.hard!.slice(0, few));
     const shifts = new Map(measured.map((row, i) => [row, this.top.sensitivity(row) - early[i]!]));
     const pilots = this.pilots.map((row) => shifts.get(row)!);
     const { confidence } = this.top;
@@ -123,7 +118,7 @@ export class TopSchedule implements Schedule {
   }
 }
 
-const PILOTS = 20;
+export const PILOTS = 20;
 /** After each of which rows are given up. */
 const STAGES = 4;
 
@@ -132,22 +127,34 @@ function stageOf(samples: number, stage: number): number {
   return Math.max(1, Math.floor((samples * stage) / STAGES));
 }
 
+/** Samples, those first on which rows suffer most, on the average of their ranks. `sensitivities`: [sample][row]. */
+export function hardestFirst(samples: readonly number[], sensitivities: number[][]): number[] {
+  const ranks = samples.map(() => 0);
+  for (const row of sensitivities[0]?.keys() ?? []) {
+    const ordered = [...samples.keys()].sort(
+      (a, b) => sensitivities[b]![row]! - sensitivities[a]![row]! || a - b,
+    );
+    for (const [rank, at] of ordered.entries()) ranks[at]! += rank;
+  }
+  return [...samples.keys()].sort((a, b) => ranks[a]! - ranks[b]! || a - b).map((at) => samples[at]!);
+}
+
 /** The r-th smallest of m values, r = ceil((m + 1) p); infinite where m is too small to tell. */
-function quantile(values: number[], probability: number): number {
+export function quantile(values: number[], probability: number): number {
   const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   return sorted[Math.ceil((sorted.length + 1) * probability) - 1] ?? Number.POSITIVE_INFINITY;
 }
 
-function spread<T>(all: T[], count: number): T[] {
+export function spread<T>(all: T[], count: number): T[] {
   if (count >= all.length) return [...all];
   return Array.from({ length: count }, (_, i) => all[Math.round((i * (all.length - 1)) / (count - 1))]!);
 }
 
-function samplesOf({ from, to }: SampleRange): number[] {
+export function samplesOf({ from, to }: SampleRange): number[] {
   return Array.from({ length: to - from }, (_, i) => from + i);
 }
 
-function tasksFor(rows: Row[], samples: number[]): Task[] {
+export function tasksFor(rows: Row[], samples: number[]): Task[] {
   return rows
     .map((row) => ({ row, samples: samples.filter((sample) => !row.has(sample)) }))
     .filter((task) => task.samples.length > 0);

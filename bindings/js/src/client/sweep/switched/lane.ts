@@ -1,7 +1,7 @@
 // One worker's part in a sweep of switched parts: it loads the samples that it is given, with their float outputs, opens parts, and
 // runs rows of them.
-import type { MetricChoice, SampleRef } from '../../../shared/protocol.js';
-import type { RunCosts } from '../../../types.js';
+import type { MetricChoice, SampleRef, Shapes } from '../../../shared/protocol.js';
+import type { RunCosts, Sample } from '../../../types.js';
 import type { Connection } from '../../connection.js';
 import { SampleFeed } from '../../sample_feed.js';
 import { buffersOf, tidy } from '../../session.js';
@@ -21,6 +21,10 @@ export class SwitchedLane {
   prices: RunPrices = { create: 0, run: 0 };
   /** Of the first sample. */
   bytesPerSample = 0;
+  /** Of the scored tensors, for the first sample. */
+  scoredBytes = 0;
+  /** The shapes of the last sample's inputs; null after samples of different shapes. */
+  shapes: Shapes | null = [];
   private readonly loaded = new Map<number, SampleRef>();
   private readonly open = new Map<Part, number>();
   private readonly feed: SampleFeed;
@@ -31,7 +35,7 @@ export class SwitchedLane {
   constructor(
     private readonly job: LaneJob,
     private readonly encodings: Record<string, string>,
-    private readonly worker: Connection,
+    readonly worker: Connection,
     /** Sessions that may be open at a time, so that a worker's copies of the weights stay bounded. */
     private readonly most: number,
   ) {
@@ -69,7 +73,7 @@ export class SwitchedLane {
         skips: borders.filter((border) => border.cut <= cut).length,
       })),
       keep,
-      samples: samples.map((sample) => this.loaded.get(sample)!),
+      samples: this.refs(samples),
       tensors: this.job.scored,
       metric,
     };
@@ -94,7 +98,7 @@ export class SwitchedLane {
       files: job.model.files,
       mode: 'exact' as const,
       tensors: job.scored,
-      samples: samples.map((sample) => this.loaded.get(sample)!),
+      samples: this.refs(samples),
       cut: null,
       metric,
     };
@@ -124,7 +128,10 @@ export class SwitchedLane {
     const start = performance.now();
     this.float ??= await this.createFloat();
     const created = performance.now();
-    const put = await this.feed.keep(index, { signal }, (sample) => job.seen(index, sample));
+    const put = await this.feed.keep(index, { signal }, (sample) => {
+      this.see(sample);
+      return job.seen(index, sample);
+    });
     const request = { session: this.float, which: 'float' as const, tensors: job.scored, sample: put.sample };
     const fed = performance.now();
     const { bytes } = await this.worker.call('reference.feed', request, { signal });
@@ -132,8 +139,21 @@ export class SwitchedLane {
     if (first) {
       this.prices.create = created - start;
       this.bytesPerSample = put.bytes + bytes;
+      this.scoredBytes = bytes;
     }
     this.loaded.set(index, put.sample);
+  }
+
+  private see(sample: Sample): void {
+    const shapes: Shapes = Object.entries(sample).map(([name, { dims }]) => [name, [...dims]]);
+    const first = this.loaded.size === 0;
+    if (!first && JSON.stringify(shapes) !== JSON.stringify(this.shapes)) this.shapes = null;
+    else this.shapes = shapes;
+  }
+
+  /** Of samples that are here. */
+  refs(samples: readonly number[]): SampleRef[] {
+    return samples.map((sample) => this.loaded.get(sample)!);
   }
 
   private async createFloat(): Promise<number> {

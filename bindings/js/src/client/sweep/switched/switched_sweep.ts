@@ -38,7 +38,7 @@ export interface SwitchedJob {
 }
 
 export class SwitchedSweep {
-  private readonly lanes: SwitchedLane[] = [];
+  readonly lanes: SwitchedLane[] = [];
   private readonly laneOf = new Map<Connection, number>();
   private readonly models: PartModels;
   private readonly broken = new Set<Row>();
@@ -47,7 +47,7 @@ export class SwitchedSweep {
   private readonly encodings: Record<string, string>;
 
   constructor(
-    private readonly job: SwitchedJob,
+    readonly job: SwitchedJob,
     /** That can be switched. */
     private readonly rows: readonly Row[],
   ) {
@@ -87,7 +87,7 @@ export class SwitchedSweep {
   }
 
   /** On all lanes at once; the first failure ends the others. */
-  private onLanes(work: (lane: SwitchedLane, index: number) => Promise<void>): Promise<void> {
+  onLanes(work: (lane: SwitchedLane, index: number) => Promise<void>): Promise<void> {
     const { pool, workers, signal } = this.job;
     return pool.run(workers, signal, async (worker, stop) => {
       const index = this.laneOf.get(worker)!;

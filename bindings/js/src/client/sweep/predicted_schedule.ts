@@ -1,0 +1,112 @@
+// Which rows are measured where first-order predictions tell most: those that may be among the worst, on all samples.
+import type { SampleRange } from './block.js';
+import type { Predictions } from './predictions.js';
+import type { Row } from './rows.js';
+import {
+  hardestFirst,
+  PILOTS,
+  quantile,
+  type Schedule,
+  samplesOf,
+  spread,
+  type Task,
+  type Top,
+  TopSchedule,
+  tasksFor,
+} from './schedule.js';
+
+/**
+ * The rows that are predicted to be the worst are measured first, and then those that are predicted to come near the last of the
+ * wanted: nearer than a prediction is wrong with the wanted confidence. How wrong predictions are is measured on all rows that are
+ * complete and, since those were chosen by their predictions, on pilots that weren't: spread evenly over the graph, on the one
+ * sample that is predicted to be the hardest. A row that was chosen may be predicted too high, so errors count without their sign.
+ *
+ * Without predictions it is TopSchedule.
+ */
+export class PredictedSchedule implements Schedule {
+  private readonly otherwise: TopSchedule;
+  private predictions: Predictions | null | undefined;
+  private readonly pilots: Row[];
+  private hardest: number | null = null;
+  private started = false;
+
+  constructor(
+    private readonly rows: Row[],
+    private readonly top: Top,
+    private readonly predict: (samples: readonly number[]) => Promise<Predictions | null>,
+  ) {
+    this.otherwise = new TopSchedule(rows, top);
+    this.pilots = spread(
+      rows.filter((row) => row.resumed === 0),
+      PILOTS,
+    );
+  }
+
+  async next(block: SampleRange): Promise<Task[]> {
+    const samples = samplesOf(block);
+    if (block.from === 0 && this.predictions === undefined) this.predictions = await this.predict(samples);
+    const known = this.predictions ?? null;
+    if (block.from > 0 || known === null) return this.otherwise.next(block);
+    if (this.hardest === null) {
+      this.hardest = await this.hardestOf(known, samples);
+      const piloting = tasksFor(this.pilots, [this.hardest]);
+      if (piloting.length > 0) return piloting;
+    }
+    const expected = await this.expected(known, this.rows, samples);
+    const behind = [...this.rows.keys()]
+      .filter((i) => this.rows[i]!.samples < samples.length)
+      .sort((a, b) => expected[b]! - expected[a]! || a - b);
+    if (!this.started) {
+      this.started = true;
+      const first = behind.slice(0, this.top.count).map((i) => this.rows[i]!);
+      if (first.length > 0) return tasksFor(first, samples);
+    }
+    const complete = this.rows.filter((row) => row.samples >= samples.length);
+    const scores = complete.map((row) => this.top.sensitivity(row)).sort((a, b) => b - a);
+    const last = scores[this.top.count - 1];
+    if (last === undefined) return tasksFor(this.rows, samples);
+    const bound = await this.bound(known, complete, samples);
+    const within = behind.filter((i) => expected[i]! + bound >= last).map((i) => this.rows[i]!);
+    return tasksFor(within, samples);
+  }
+
+  /** What rows are likely to score on all samples, given what was measured. */
+  private expected(known: Predictions, rows: readonly Row[], samples: readonly number[]): Promise<number[]> {
+    const terms = (row: Row, sample: number) =>
+      row.has(sample) ? row.values([sample]) : known.terms(row, sample);
+    return this.sensitivities(rows, samples, terms);
+  }
+
+  /** Of rows that go on from earlier results only those are known. */
+  private sensitivities(
+    rows: readonly Row[],
+    samples: readonly number[],
+    terms: (row: Row, sample: number) => Float64Array,
+  ): Promise<number[]> {
+    const joined = (row: Row) =>
+      row.resumed > 0
+        ? new Float64Array(0)
+        : Float64Array.from(samples.flatMap((sample) => [...terms(row, sample)]));
+    return this.top.sensitivities(rows.map(joined));
+  }
+
+  /** How wrong predictions are. */
+  private async bound(known: Predictions, complete: Row[], samples: readonly number[]): Promise<number> {
+    const fresh = complete.filter((row) => row.resumed === 0);
+    const differences = async (rows: Row[], of: readonly number[]) => {
+      const predicted = await this.sensitivities(rows, of, (row, sample) => known.terms(row, sample));
+      const measured = await this.sensitivities(rows, of, (row, sample) => row.values([sample]));
+      return rows.map((_, i) => Math.abs(measured[i]! - predicted[i]!));
+    };
+    const wrong = await differences(this.pilots, [this.hardest!]);
+    // Of two signs the half that matters is above: with 90 % within, 95 % aren't above.
+    const within = 2 * this.top.confidence - 1;
+    return quantile([...wrong, ...(await differences(fresh, samples))], Math.max(within, 0));
+  }
+
+  private async hardestOf(known: Predictions, samples: readonly number[]): Promise<number> {
+    const predicted = (row: Row, sample: number) => known.terms(row, sample);
+    const alone = samples.map((sample) => this.sensitivities(this.rows, [sample], predicted));
+    return hardestFirst(samples, await Promise.all(alone))[0]!;
+  }
+}

@@ -1,0 +1,54 @@
+// The handler of first-order models (halftone/first_order.h): one run for each value that is scored.
+import { cancelled } from '../shared/errors.js';
+import type { Operations, SampleRef } from '../shared/protocol.js';
+import type { RunCosts, SampleTensor } from '../types.js';
+import type { Handlers } from './dispatch.js';
+import { macrotask } from './read_into.js';
+import type { RunState } from './run_service.js';
+import { floatsOf, valuesOf } from './run_values.js';
+import { StopWatch, termsOf } from './score_service.js';
+
+type Run = Operations['first_order.run'];
+
+export function firstOrderHandlers(state: RunState): Handlers {
+  return {
+    'first_order.run': async (request, context): Promise<Run['out']> => {
+      const { cotangent, effects, samples, tensor, metric } = request;
+      const costs: RunCosts = { sessions: 1, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 };
+      const clock = new StopWatch();
+      const session = await state.createSession(request, context);
+      costs.create_ms = clock.lap();
+      const out: Run['out'] = { effects: [], terms: [], costs };
+      try {
+        for (const sample of samples) {
+          const expected = state.store.reference('float', sample)[0]!;
+          const none = termsOf(state.core(), metric, expected, expected, tensor, sample.name);
+          out.terms.push(Float64Array.from(none));
+          out.effects.push(await effectsOf(sample, expected));
+          if (context.signal.aborted) throw cancelled();
+          await macrotask();
+        }
+      } finally {
+        await state.sessions.take(session)?.release();
+      }
+      return out;
+
+      async function effectsOf(sample: SampleRef, expected: SampleTensor): Promise<Float32Array[]> {
+        const inputs = state.store.inputsOf(sample, null);
+        const made: Float32Array[] = [];
+        clock.lap();
+        const { length } = floatsOf(tensor, expected);
+        for (let at = 0; at < length; at++) {
+          const data = new Float32Array(length);
+          data[at] = 1;
+          const feeds = { ...inputs, [cotangent]: { type: 'float32', dims: expected.dims, data } };
+          const values = await valuesOf(state.sessions.get(session), feeds, [effects]);
+          made.push(floatsOf(effects, values[effects]));
+          costs.runs++;
+        }
+        costs.run_ms += clock.lap();
+        return made;
+      }
+    },
+  };
+}
