@@ -32,7 +32,10 @@ ReversePass::ReversePass(const Model& model, const LocatedSites& located, NodeWr
       changed_(changed_tensors(graph_, located)),
       contributions_(graph_.tensors().size()),
       changes_(located.sites.size()),
-      effects_(located.sites.size()) {}
+      effects_(located.sites.size()) {
+  for (std::size_t i = 0; i < changed_.size(); ++i)
+    captured_changes_ = captured_changes_ || (changed_[i] && graph_.tensors()[i].read_by_subgraph);
+}
 
 Result<void> ReversePass::run(TensorId scored, const std::string& cotangent) {
   contributions_[index_of(scored)].push_back({kCotangent, cotangent});
@@ -49,6 +52,7 @@ std::string ReversePass::gradient_of(TensorId tensor) {
   std::string& sum = gradients_[tensor];
   if (!sum.empty()) return sum;
   std::vector<std::string> terms;
+  terms.reserve(parts.size());
   for (const Contribution& part : parts) terms.push_back(part.gradient);
   sum = nodes_.sum_of(terms);
   return sum;
@@ -59,13 +63,13 @@ Result<void> ReversePass::go_back(NodeId id) {
   const bool reached = std::any_of(node.outputs.begin(), node.outputs.end(), [&](TensorId output) {
     return output != kNone && changed_[index_of(output)] && !contributions_[index_of(output)].empty();
   });
-  if (!reached) return {};
+  if (!reached || !depends_on_changes(id)) return {};
   BackwardStep step(model_, id, nodes_, shapes_);
   const Rule* rule = is_standard(node) && !node.has_subgraph ? rule_of(node.op_type) : nullptr;
   if (rule == nullptr) return step.unsupported("there is no rule for this operator");
-  bool needed = false;
-  if (Result<void> prepared = prepare(step, needed); !prepared.ok()) return prepared;
-  if (!needed) return {};
+  if (node.inputs.empty() || node.inputs.front() == kNone)
+    return step.unsupported("it lacks its first input");
+  if (Result<void> prepared = prepare(step); !prepared.ok()) return prepared;
   for (std::size_t i = 1; i < step.gradients.size(); ++i) {
     if (!rule->all_outputs && !step.gradients[i].empty())
       return step.unsupported("more than its first output is read");
@@ -75,7 +79,20 @@ Result<void> ReversePass::go_back(NodeId id) {
   return {};
 }
 
-Result<void> ReversePass::prepare(BackwardStep& step, bool& needed) {
+// A tensor may be changed by a quantizer of its own alone, and then its node doesn't matter.
+bool ReversePass::depends_on_changes(NodeId id) const {
+  const GraphNode& node = graph_.node(id);
+  if (node.has_subgraph && captured_changes_) return true;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const TensorId input = node.inputs[i];
+    if (input == kNone) continue;
+    if (changed_[index_of(input)] || located_.constant_readers.contains({id, static_cast<std::int32_t>(i)}))
+      return true;
+  }
+  return false;
+}
+
+Result<void> ReversePass::prepare(BackwardStep& step) {
   for (std::size_t i = 0; i < step.node.inputs.size(); ++i) {
     const TensorId input = step.node.inputs[i];
     if (input == kNone) continue;
@@ -86,9 +103,7 @@ Result<void> ReversePass::prepare(BackwardStep& step, bool& needed) {
       step.changes[i] = std::move(change).value();
     }
     step.wanted[i] = changed_[index_of(input)] || !step.changes[i].empty();
-    needed = needed || step.wanted[i];
   }
-  if (!needed) return {};
   const auto other_float = [&](TensorId tensor) {
     if (tensor == kNone || !changed_[index_of(tensor)]) return false;
     const DataType type = graph_.tensor(tensor).type;

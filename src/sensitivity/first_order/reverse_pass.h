@@ -33,7 +33,8 @@ class ReversePass {
   };
 
   Result<void> go_back(NodeId id);
-  Result<void> prepare(BackwardStep& step, bool& needed);
+  [[nodiscard]] bool depends_on_changes(NodeId id) const;
+  Result<void> prepare(BackwardStep& step);
   void take_answers(const BackwardStep& step);
   Result<std::string> change_of(std::size_t site);
   std::string gradient_of(TensorId tensor);
@@ -46,6 +47,7 @@ class ReversePass {
   QdqWriter& quantizers_;
   Shapes shapes_;
   std::vector<bool> changed_;                             // by tensor
+  bool captured_changes_ = false;                         // whether a body of control flow reads some of them
   std::vector<std::vector<Contribution>> contributions_;  // by tensor
   std::unordered_map<TensorId, std::string> gradients_;   // sums of all of a tensor's
   std::vector<std::string> changes_;                      // by site: of a constant one, once it is wanted

@@ -8,7 +8,8 @@
 
 namespace halftone::first_order_model {
 
-// Fills in what the step wants. Errors: kUnsupportedOp for forms of the operator that it can't go through.
+// Fills in what the step wants, of which input 0 is there. Errors: kUnsupportedOp for forms of the operator
+// that it can't go through.
 using RuleFunction = Result<void> (*)(BackwardStep&);
 
 struct Rule {

@@ -98,6 +98,7 @@ Result<void> back_split(BackwardStep& step) {
 }
 
 Result<void> back_slice(BackwardStep& step) {
+  if (step.wants_any_behind(0)) return step.unsupported("a quantizer changes its places");
   const std::optional<Ints> begin = left_out(step);
   if (!begin) {
     give_moved(step, "int64");

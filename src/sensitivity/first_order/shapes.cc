@@ -3,11 +3,13 @@
 namespace halftone::first_order_model {
 
 std::optional<std::size_t> Shapes::rank(TensorId tensor) const {
+  if (tensor == kNone) return std::nullopt;
   const auto& shape = graph_.tensor(tensor).shape;
   return shape ? std::optional(shape->size()) : std::nullopt;
 }
 
 std::optional<Ints> Shapes::known(TensorId tensor) const {
+  if (tensor == kNone) return std::nullopt;
   const auto& shape = graph_.tensor(tensor).shape;
   if (!shape) return std::nullopt;
   Ints dims;
@@ -19,6 +21,7 @@ std::optional<Ints> Shapes::known(TensorId tensor) const {
 }
 
 std::int64_t Shapes::dimension(TensorId tensor, std::size_t axis) const {
+  if (tensor == kNone) return -1;
   const auto& shape = graph_.tensor(tensor).shape;
   return shape && axis < shape->size() ? (*shape)[axis].value : -1;
 }

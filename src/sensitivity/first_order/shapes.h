@@ -16,6 +16,7 @@ class Shapes {
  public:
   Shapes(const Graph& graph, NodeWriter& nodes) : graph_(graph), nodes_(nodes) {}
 
+  // Of a tensor that was left out (kNone) nothing is known.
   [[nodiscard]] std::optional<std::size_t> rank(TensorId tensor) const;
   // Where every dimension is known.
   [[nodiscard]] std::optional<Ints> known(TensorId tensor) const;

@@ -8,6 +8,8 @@ namespace halftone::first_order_model {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 20;
+// Of an axis whose margins are computed here; a run may know better.
+constexpr std::int64_t kLongest = std::int64_t{1} << 40;
 
 Ints list_or(const BackwardStep& step, const char* name, std::size_t count, std::int64_t otherwise) {
   const AttributeView* given = step.graph.attribute(step.id, name);
@@ -26,7 +28,7 @@ void settle(const BackwardStep& step, Window& window) {
   for (std::size_t i = 0; i < window.rank(); ++i) {
     const std::int64_t size = step.shapes.dimension(step.input_id(0), i + 2);
     const std::int64_t stride = window.strides[i];
-    if (size < 0 && stride != 1) return;
+    if ((size < 0 && stride != 1) || size > kLongest) return;
     const std::int64_t before_last = stride == 1 ? size - 1 : (size - 1) / stride * stride;
     const std::int64_t missing =
         stride == 1 ? window.extent(i) - 1 : std::max<std::int64_t>(0, before_last + window.extent(i) - size);
@@ -43,7 +45,7 @@ std::optional<Ints> remainders(const BackwardStep& step, const Window& window, T
   for (std::size_t i = 0; i < window.rank(); ++i) {
     if (window.strides[i] == 1) continue;
     const std::int64_t size = step.shapes.dimension(input, i + 2);
-    if (size < 0 || size > kLargest * kLargest) return std::nullopt;
+    if (size < 0 || size > kLongest) return std::nullopt;
     const std::int64_t room = size + window.begin[i] + window.end[i] - window.extent(i);
     if (room < 0) return std::nullopt;
     left[i] = room % window.strides[i];
