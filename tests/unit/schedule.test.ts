@@ -1,7 +1,14 @@
 // Which rows are measured on which samples.
 import { describe, expect, it } from 'vitest';
+import { PredictedSchedule } from '../../bindings/js/src/client/sweep/predicted_schedule.js';
+import { isPredictable, Predictions } from '../../bindings/js/src/client/sweep/predictions.js';
 import { Row } from '../../bindings/js/src/client/sweep/rows.js';
-import { FullSchedule, type Schedule, TopSchedule } from '../../bindings/js/src/client/sweep/schedule.js';
+import {
+  FullSchedule,
+  type Schedule,
+  type Top,
+  TopSchedule,
+} from '../../bindings/js/src/client/sweep/schedule.js';
 
 const kSamples = 8;
 
@@ -34,13 +41,17 @@ async function play(schedule: Schedule, score: (order: number, sample: number) =
   }
 }
 
-function top(all: Row[], count: number, confidence = 0.95): TopSchedule {
-  return new TopSchedule(all, {
+function wantedOf(count: number, confidence: number): Top {
+  return {
     count,
     confidence,
     sensitivity: (row) => row.result.score ?? Number.POSITIVE_INFINITY,
     sensitivities: async (values) => values.map(sumOf),
-  });
+  };
+}
+
+function top(all: Row[], count: number, confidence = 0.95): TopSchedule {
+  return new TopSchedule(all, wantedOf(count, confidence));
 }
 
 describe('the full schedule', () => {
@@ -106,5 +117,117 @@ describe('the schedule for the top', () => {
       }
     };
     expect(await given(true)).toEqual(await given(false));
+  });
+});
+
+/** Predicted: what `expected` gives; the terms of a row and sample are one number here. */
+function predictedSchedule(
+  all: Row[],
+  count: number,
+  expected: ((order: number, sample: number) => number) | null,
+): PredictedSchedule {
+  const wanted = wantedOf(count, 0.95);
+  const known = {
+    terms: (row: Row, sample: number) => Float64Array.of(expected!(row.order, sample)),
+  } as Predictions;
+  return new PredictedSchedule(all, wanted, async () => (expected === null ? null : known));
+}
+
+describe('the schedule by predictions', () => {
+  /** Single samples make the score: which one depends on the row. */
+  const heavy = (order: number, sample: number) =>
+    sample === (order * 5) % kSamples ? 100 * 2 ** (-order / 6) : 0.001 * order;
+  const worst = (all: Row[], count: number) =>
+    [...all]
+      .sort((a, b) => b.result.score! - a.result.score!)
+      .slice(0, count)
+      .map(({ order }) => order);
+
+  it('measures the worst rows completely, and of the others pilots on one sample', async () => {
+    const all = rows(100);
+    const runs = await play(predictedSchedule(all, 10, heavy), heavy);
+    expect(worst(all, 10)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const complete = all.filter((row) => row.samples === kSamples);
+    expect(complete.length).toBeLessThan(20);
+    expect(all.filter((row) => row.samples === 1).length).toBeGreaterThan(10);
+    expect(runs).toBeLessThan(0.25 * 100 * kSamples);
+  });
+
+  it('goes on as long as predictions are as wrong as that, whatever their sign', async () => {
+    // By a factor of up to 3, which for the last of the wanted is a place 18 rows further.
+    const wrong = (order: number, sample: number) => heavy(order, sample) * 3 ** Math.sin(order * 2.3 + 1);
+    const all = rows(100);
+    await play(predictedSchedule(all, 10, wrong), heavy);
+    expect(worst(all, 10)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it('hears from its pilots that low predictions are too low', async () => {
+    // Every row beyond the tenth is predicted to be harmless; a third of them is the worst of all.
+    const hidden = (order: number, sample: number) =>
+      order >= 10 && order % 3 === 0 ? 1000 + order + sample : heavy(order, sample);
+    const all = rows(100);
+    await play(predictedSchedule(all, 10, heavy), hidden);
+    expect(worst(all, 10)).toEqual([99, 96, 93, 90, 87, 84, 81, 78, 75, 72]);
+  });
+
+  it('is the one for the top where nothing can be predicted', async () => {
+    const score = (order: number, sample: number) => 100 / (1 + order) + Math.sin(order * 7 + sample);
+    const [one, other] = [rows(60), rows(60)];
+    const runs = await play(predictedSchedule(one, 5, null), score);
+    expect(runs).toBe(await play(top(other, 5), score));
+    expect(one.map((row) => row.samples)).toEqual(other.map((row) => row.samples));
+  });
+
+  it('asks for predictions once, and leaves later blocks to rows that are complete so far', async () => {
+    const all = rows(50);
+    let asked = 0;
+    const known = { terms: (row: Row, sample: number) => Float64Array.of(heavy(row.order, sample)) };
+    const schedule = new PredictedSchedule(all, wantedOf(5, 0.95), async () => {
+      asked++;
+      return known as Predictions;
+    });
+    await play(schedule, heavy);
+    expect(asked).toBe(1);
+    const later = await schedule.next({ from: kSamples, to: 2 * kSamples });
+    const complete = all.filter((row) => row.samples === kSamples);
+    expect(later.map(({ row }) => row)).toEqual(complete);
+    expect(asked).toBe(1);
+  });
+
+  it('measures everything where fewer rows are complete than are wanted', async () => {
+    const all = rows(4);
+    expect(await play(predictedSchedule(all, 10, heavy), heavy)).toBe(4 * kSamples);
+  });
+});
+
+describe('predictions', () => {
+  const row = (sites: string[]) => new Row({ key: 'r', sites, detail: '' }, 0, undefined);
+  const known = new Predictions(
+    ['a', 'b'],
+    new Map([
+      [
+        3,
+        {
+          effects: [Float32Array.of(1, 2), Float32Array.of(-3, 0.5)],
+          terms: Float64Array.of(2, 0, 0, -1, 1, 0),
+        },
+      ],
+    ]),
+  );
+
+  it('square what the sites of a row do together to each value, in the terms of no error', () => {
+    expect([...known.terms(row(['a']), 3)]).toEqual([2, 0, 10, -1, 1, 0]);
+    expect([...known.terms(row(['a', 'b']), 3)]).toEqual([2, 0, 9 + 6.25, -1, 1, 0]);
+    expect([...known.terms(row(['b']), 3)]).toEqual([2, 0, 4.25, -1, 1, 0]);
+  });
+
+  it('are for one scored tensor of few values, and for metrics of its squared error', () => {
+    expect(isPredictable({ name: 'psnr', k: 1 }, ['y'], 2)).toBe(true);
+    expect(isPredictable({ name: 'mse', k: 1 }, ['y'], 4)).toBe(true);
+    expect(isPredictable({ name: 'psnr', k: 1 }, ['y'], 5)).toBe(false);
+    expect(isPredictable({ name: 'psnr', k: 1 }, ['y'], 0)).toBe(false);
+    expect(isPredictable({ name: 'psnr', k: 1 }, ['y', 'z'], 2)).toBe(false);
+    expect(isPredictable({ name: 'kl', k: 1 }, ['y'], 2)).toBe(false);
+    expect(isPredictable({ name: 'topk-psnr', k: 1 }, ['y'], 2)).toBe(false);
   });
 });
