@@ -111,7 +111,6 @@ export class SwitchedSweep {
     const runs = (share * this.rows.length * count) / this.lanes.length;
     const parts = bestPartCount(prices, this.rows.length, { runs, samples: count / this.lanes.length });
     this.parts = partsOf(this.rows, started, parts, bestBorderCount(prices));
-    for (const part of this.parts) void this.models.get(part);
   }
 
   private async block(schedule: Schedule, from: number, to: number): Promise<void> {
@@ -119,6 +118,8 @@ export class SwitchedSweep {
       await this.job.settle();
       const tasks = (await schedule.next({ from, to })).filter(({ row }) => !this.broken.has(row));
       if (tasks.length === 0) return;
+      // Made while samples are loaded, and not before the schedule has had what it asks of the core.
+      for (const part of this.parts) void this.models.get(part);
       const home = (sample: number) =>
         new Set([...this.lanes.keys()].filter((lane) => this.lanes[lane]!.has(sample)));
       const shares = sharesOf(tasks, this.lanes.length, home);
