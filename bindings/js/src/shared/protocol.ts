@@ -326,8 +326,6 @@ export interface Operations {
     in: {
       part: number;
       rows: { sites: string[]; skips: number }[];
-      /** More rows of the same samples will come: what switches their activations on is kept, as far as there is room. */
-      keep: boolean;
       samples: SampleRef[];
       tensors: string[];
       metric: MetricChoice;

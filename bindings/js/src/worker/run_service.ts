@@ -24,8 +24,6 @@ export class RunState {
   readonly jobs = new Table<NamedJob>('job');
   readonly parts = new Table<SwitchedSession>('part');
   readonly store = new SampleStore();
-  /** By switched parts. */
-  keptBytes = 0;
 
   constructor(
     readonly core: () => Core,
@@ -92,8 +90,6 @@ function sessionHandlers(state: RunState): Handlers {
     },
     reset: () => {
       state.store.clear();
-      for (const part of state.parts.all()) part.kept.clear();
-      state.keptBytes = 0;
       return null;
     },
     run: async ({ session, sample, outputs }, context) => {

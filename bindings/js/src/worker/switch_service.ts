@@ -20,15 +20,6 @@ export interface SwitchedSession {
   encodings: Record<string, string>;
   /** What is fed while all switches are off and nothing is skipped, but for inputs, whose own values do that. */
   off: Sample;
-  /** By sample, after everything off gave the float outputs. */
-  kept: Map<number, Kept>;
-}
-
-interface Kept {
-  /** What switches every activation on. */
-  on: Map<string, OnValue>;
-  /** What crosses borders between stages. */
-  crossing: Sample;
 }
 
 interface OnValue {
@@ -38,9 +29,6 @@ interface OnValue {
 
 /** A cancel is heard after so long, or after the run that lasts longer. */
 const PAUSE_MS = 10;
-/** Kept by all parts of a worker together. */
-const KEPT_BYTES = 64 * 2 ** 20;
-
 export function switchedHandlers(state: RunState): Handlers {
   return {
     'switched.open': async ({ switches, stages, encodings, ...request }, context) => {
@@ -51,14 +39,13 @@ export function switchedHandlers(state: RunState): Handlers {
       for (const { feed, type, rank } of stages.feeds) off[feed] = anything(type, rank);
       if (stages.start !== '') off[stages.start] = skipping(0);
       const known = new Map(switches.map((one) => [one.tensor, one]));
-      const part = { session, switches: known, stages, encodings, off, kept: new Map() };
+      const part = { session, switches: known, stages, encodings, off };
       return { part: state.parts.add(part) };
     },
     'switched.run': (request, context) => runSwitched(state, request, context),
     'switched.close': async ({ part }) => {
       const known = state.parts.take(part);
       if (known === undefined) return null;
-      for (const values of known.kept.values()) state.keptBytes -= bytesOf(values);
       await state.sessions.take(known.session)?.release();
       return null;
     },
@@ -106,20 +93,13 @@ async function runSwitched(
   for (const [at, sample] of samples.entries()) {
     const switching = new SampleSwitches(state, part, sample);
     const expected = state.store.reference('float', sample);
-    const kept = part.kept.get(sample.index);
-    if (kept !== undefined) switching.use(kept);
-    else {
-      const sites = request.keep ? part.switches.keys() : rows.flatMap((row) => row.sites);
-      const observed = switching.observed(sites);
-      const within = switching.crossing(request.keep ? null : rows.map((row) => row.skips));
-      const wanted = new Set([...tensors, ...observed, ...within]);
-      const off = await run(switching.off, [...wanted]);
-      costs.runs++;
-      const equal = tensors.every((tensor, i) => sameBits(expected[i]!, floatTensor(tensor, off[tensor])));
-      if (!equal) return { equal, exact, terms: new Float64Array(0), costs };
-      switching.observe(off, within);
-      if (request.keep) keep(state, part, sample, switching.all());
-    }
+    const observed = switching.observed(rows.flatMap((row) => row.sites));
+    const within = switching.crossing(rows.map((row) => row.skips));
+    const off = await run(switching.off, [...new Set([...tensors, ...observed, ...within])]);
+    costs.runs++;
+    const equal = tensors.every((tensor, i) => sameBits(expected[i]!, floatTensor(tensor, off[tensor])));
+    if (!equal) return { equal, exact, terms: new Float64Array(0), costs };
+    switching.observe(off);
     for (const [row, { sites, skips }] of rows.entries()) {
       if (context.signal.aborted) throw cancelled();
       const on = switching.on(sites, skips);
@@ -145,23 +125,11 @@ async function runSwitched(
   return { equal: true, exact, terms, costs };
 }
 
-function keep(state: RunState, part: SwitchedSession, sample: SampleRef, values: Kept): void {
-  const bytes = bytesOf(values);
-  if (state.keptBytes + bytes > KEPT_BYTES) return;
-  state.keptBytes += bytes;
-  part.kept.set(sample.index, values);
-}
-
-function bytesOf({ on, crossing }: Kept): number {
-  const tensors = [...[...on.values()].map(({ tensor }) => tensor), ...Object.values(crossing)];
-  return tensors.reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
-}
-
 /** The switches of a part for one sample. */
 class SampleSwitches {
   /** Everything off. */
   readonly off: Sample;
-  private made: Kept = { on: new Map(), crossing: {} };
+  private readonly made = new Map<string, OnValue>();
   private values: Sample = {};
 
   constructor(
@@ -180,26 +148,16 @@ class SampleSwitches {
     );
   }
 
-  /** The tensors that cross the borders behind so many stages; null: all borders. */
-  crossing(skips: readonly number[] | null): string[] {
+  /** The tensors that cross the borders behind so many stages. */
+  crossing(skips: readonly number[]): string[] {
     const { feeds, borders } = this.part.stages;
-    const behind = skips === null ? borders : borders.filter((_, i) => skips.includes(i + 1));
+    const behind = borders.filter((_, i) => skips.includes(i + 1));
     return [...new Set(behind.flatMap((border) => border.crossing.map((feed) => feeds[feed]!.tensor)))];
   }
 
-  observe(values: Sample, crossing: readonly string[]): void {
+  /** What was fetched while everything was off. */
+  observe(values: Sample): void {
     this.values = values;
-    for (const tensor of crossing) this.made.crossing[tensor] = values[tensor]!;
-  }
-
-  use(made: Kept): void {
-    this.made = made;
-  }
-
-  /** With every activation's. */
-  all(): Kept {
-    for (const known of this.part.switches.values()) if (known.kind !== 'values') this.activation(known);
-    return this.made;
   }
 
   /** What to feed so that these are on, in a run that skips so many stages. */
@@ -226,13 +184,13 @@ class SampleSwitches {
     const fed: Sample = { [start]: skipping(stages) };
     for (const at of borders[stages - 1]!.crossing) {
       const { tensor, feed } = feeds[at]!;
-      fed[feed] = this.made.crossing[tensor]!;
+      fed[feed] = this.values[tensor]!;
     }
     return fed;
   }
 
   private activation({ tensor: name, kind }: SiteSwitch): OnValue {
-    let made = this.made.on.get(name);
+    let made = this.made.get(name);
     if (made === undefined) {
       const value = this.values[name] ?? this.off[name];
       const floats = floatsOf(name, value);
@@ -240,7 +198,7 @@ class SampleSwitches {
       const encoding = this.part.encodings[name] ?? '';
       const { values, exact } = unwrap(this.state.core().switchOn(kind, floats, dims, encoding));
       made = { tensor: { type: 'float32', dims, data: values }, exact };
-      this.made.on.set(name, made);
+      this.made.set(name, made);
     }
     return made;
   }

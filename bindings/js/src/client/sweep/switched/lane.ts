@@ -56,7 +56,6 @@ export class SwitchedLane {
     models: PartModels,
     rows: readonly { sites: string[]; cut: number }[],
     samples: readonly number[],
-    keep: boolean,
     metric: MetricChoice,
     onProgress: (progress: RunProgress) => void,
   ): Promise<PartRun> {
@@ -72,7 +71,6 @@ export class SwitchedLane {
         sites,
         skips: borders.filter((border) => border.cut <= cut).length,
       })),
-      keep,
       samples: this.refs(samples),
       tensors: this.job.scored,
       metric,

@@ -171,8 +171,7 @@ export class SwitchedSweep {
     };
     let run: Awaited<ReturnType<SwitchedLane['run']>>;
     try {
-      const keep = this.job.allOrNothing;
-      run = await lane.run(part, this.models, wanted, samples, keep, metric, ({ done }) => tell(done));
+      run = await lane.run(part, this.models, wanted, samples, metric, ({ done }) => tell(done));
     } catch (thrown) {
       const error = asHalftoneError(thrown);
       // What a runtime refuses here it may take as a variant.
