@@ -31,11 +31,11 @@ struct FirstOrder {
 
 // `sites` are weights and activations of the plan that the model was made for, each tensor at most once. The
 // effect of a site that the scored tensor doesn't depend on is 0. The model is raised to operator set 17 or
-// what the sites' formats need. `shapes`: those of the model's inputs, if the answer is to run with these
-// only, which is faster; a shape that isn't known is computed in each run. Linear in the model and in the
-// values of the sites' weights. Errors: kUnsupportedOp, naming the node, where an operator without a rule
-// lies between a site and the scored tensor; kInvalidPolicy for a scored tensor that the model doesn't have,
-// an encoding that doesn't fit, or a bias; kUnsupportedType for a scored tensor that isn't float32;
+// what the sites' formats need. `shapes`: those of the model's inputs, if the answer
+// is to run with these only, which takes nodes away that compute shapes in each run. Linear in the model and
+// in the values of the sites' weights. Errors: kUnsupportedOp, naming the node, where an operator without a
+// rule lies between a site and the scored tensor; kInvalidPolicy for a scored tensor that the model doesn't
+// have, an encoding that doesn't fit, or a bias; kUnsupportedType for a scored tensor that isn't float32;
 // kInvalidState for a site without an encoding; kUnsupportedOpset if raising the model fails or takes
 // consumers of a site away; and those of ModelEditor::finish.
 Result<FirstOrder> first_order(const std::shared_ptr<const Model>& model, const std::string& scored,

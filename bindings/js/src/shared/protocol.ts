@@ -169,7 +169,7 @@ export interface Operations {
   };
   /**
    * What the quantizers of `sites` do to the scored tensor, to first order: one run gives them all. With the shapes of
-   * the inputs it runs with these only, and faster. Fails with unsupported_op where it can't be told.
+   * the inputs it runs with these only, and is opened sooner. Fails with unsupported_op where it can't be told.
    */
   'sweep.first_order': {
     in: { sweep: number; sites: string[]; shapes: Shapes };
