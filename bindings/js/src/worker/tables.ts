@@ -29,10 +29,6 @@ export class Table<T> {
     return entry;
   }
 
-  all(): Iterable<T> {
-    return this.entries.values();
-  }
-
   get size(): number {
     return this.entries.size;
   }
