@@ -1,6 +1,6 @@
 // What may be given where: an input's own type always; double and float16 for float32 (rounded once, and said); integers and
 // bool for one another where every value fits. Anything else would change values silently, so it is refused.
-import { type ElementArray, elementBytes, emptyElements, float16Value } from './element_types.js';
+import { type ElementArray, elementBytes, emptyElements, float16Value } from '../shared/element_types.js';
 
 /** The type of numbers in JSON, which fit any input that can hold their values. */
 export const ANY_NUMBER = 'number';

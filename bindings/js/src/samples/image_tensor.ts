@@ -1,5 +1,5 @@
 // Pixels to a tensor: colours, bilinear resize, normalisation, layout, in this order, in float32 between the steps.
-import { type ElementArray, emptyElements } from './element_types.js';
+import { type ElementArray, emptyElements } from '../shared/element_types.js';
 import type { Pixels } from './image_decode.js';
 import type { ImageLayout } from './image_options.js';
 

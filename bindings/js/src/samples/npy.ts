@@ -7,7 +7,7 @@ import {
   elementCount,
   elementsFromBytes,
   elementView,
-} from './element_types.js';
+} from '../shared/element_types.js';
 import { invalidSample } from './sample_error.js';
 import type { ReadableFile } from './source.js';
 import { rowLayout, type StoredArray } from './stored_array.js';

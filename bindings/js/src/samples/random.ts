@@ -3,9 +3,10 @@
 // Generator: xoshiro128** (Blackman and Vigna), its four words from splitmix32 started at seed xor hash, where hash is the
 // 32-bit FNV-1a of "<sample>/<input name>" (UTF-8). Values: floats uniform in [-1, 1) from the upper 24 bits of a word, so
 // exact in float32; integers and bool 0 or 1 (the top bit), the only values that are valid indices almost everywhere.
+
+import { type ElementArray, elementBytes, elementCount, emptyElements } from '../shared/element_types.js';
 import { HalftoneError } from '../shared/errors.js';
 import type { Sample, SampleSet, ValueInfo, Warning } from '../types.js';
-import { type ElementArray, elementBytes, elementCount, emptyElements } from './element_types.js';
 import { invalidSample, shapeText } from './sample_error.js';
 
 const MAX_ELEMENTS = 2 ** 28;

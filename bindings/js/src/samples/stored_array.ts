@@ -1,5 +1,5 @@
 // An array in a sample file, known by type and dims, its values not yet read.
-import type { ElementArray } from './element_types.js';
+import type { ElementArray } from '../shared/element_types.js';
 
 export interface StoredArray {
   /** The file as the caller named it. */

@@ -7,7 +7,7 @@ import {
   elementsFromBytes,
   elementView,
   emptyElements,
-} from './element_types.js';
+} from '../shared/element_types.js';
 import { invalidSample } from './sample_error.js';
 import { readWhole, type SampleFile } from './source.js';
 import { rowLayout, type StoredArray } from './stored_array.js';

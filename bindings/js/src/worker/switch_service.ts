@@ -1,7 +1,7 @@
 // The handlers of switched parts: one session that runs many variants, each by what it is fed (halftone/switched_part.h) and from
 // where that matters (halftone/staged.h).
 
-import { emptyElements } from '../samples/element_types.js';
+import { emptyElements } from '../shared/element_types.js';
 import { cancelled } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
 import { type Operations, type SampleRef, type SiteSwitch, type Stages, TERMS } from '../shared/protocol.js';

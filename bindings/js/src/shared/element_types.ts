@@ -1,4 +1,4 @@
-// Element types of sample tensors: their names are ONNX's ("float32", "double"), their arrays JavaScript's. float16 and
+// Element types of tensors in JavaScript: their names are ONNX's ("float32", "double"), their arrays JavaScript's. float16 and
 // bfloat16 travel as the 16-bit patterns they are.
 
 export type ElementArray =
