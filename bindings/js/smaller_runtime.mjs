@@ -72,6 +72,10 @@ const kEdits = [
     /reshape\(\w\)\{if\(this\.ensureValid\(\),this\.downloader.*?return \w+\(this,\w\)\}/g,
     '',
   ],
+  // Not smaller: V8 inlines a call of WebAssembly from optimized JavaScript, and after some 3000 runs does so here. What the
+  // runtime keeps of vectors on the stack then lies across lines of the cache, and kernels in bodies of control flow, which are
+  // deeper by an odd number of words, take three times as long from then on. A target that isn't known isn't inlined.
+  ['the call of a run', 1, /await (\w)\._OrtRun\(([^()]*)\)/g, 'await Reflect.apply($1._OrtRun,$1,[$2])'],
   ['traces', 5, /\(typeof \w+\.trace>"u"\?!\w+\.wasm\.trace:!\w+\.trace\)/g, '!0'],
   [
     'profiles of a session',
