@@ -194,6 +194,17 @@ describe('the schedule by predictions', () => {
     expect(asked).toBe(1);
   });
 
+  it('leaves rows of earlier results alone, and counts them', async () => {
+    const all = rows(60);
+    for (const row of all.slice(0, 3)) {
+      row.resumed = kSamples;
+      row.result = { score: heavy(row.order, (row.order * 5) % kSamples), interval: null };
+    }
+    await play(predictedSchedule(all, 10, heavy), heavy);
+    expect(worst(all, 10)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(all.filter((row) => row.samples === kSamples).length).toBeLessThan(20);
+  });
+
   it('measures everything where fewer rows are complete than are wanted', async () => {
     const all = rows(4);
     expect(await play(predictedSchedule(all, 10, heavy), heavy)).toBe(4 * kSamples);

@@ -54,7 +54,10 @@ export interface SensitivityOptions extends Cancellable {
   k?: number;
   /** The tensors to score, the worst of which counts; "output", "output:N", or nothing for the default choice. */
   score?: string | readonly string[];
-  /** Spends samples on what may be among the worst `top` only. */
+  /**
+   * Spends samples on what may be among the worst `top` only: as the first samples tell or, where the scored tensor has up to four
+   * values and the metric is of its squared error, as derivatives of the float model tell.
+   */
   top?: number;
   /** That a row given up on early is not among them; default 0.95. */
   confidence?: number;

@@ -26,6 +26,8 @@ import {
 export class PredictedSchedule implements Schedule {
   private readonly otherwise: TopSchedule;
   private predictions: Predictions | null | undefined;
+  /** Those that aren't taken from earlier results. */
+  private readonly fresh: Row[];
   private readonly pilots: Row[];
   private hardest: number | null = null;
   private started = false;
@@ -36,10 +38,8 @@ export class PredictedSchedule implements Schedule {
     private readonly predict: (samples: readonly number[]) => Promise<Predictions | null>,
   ) {
     this.otherwise = new TopSchedule(rows, top);
-    this.pilots = spread(
-      rows.filter((row) => row.resumed === 0),
-      PILOTS,
-    );
+    this.fresh = rows.filter((row) => row.resumed === 0);
+    this.pilots = spread(this.fresh, PILOTS);
   }
 
   async next(block: SampleRange): Promise<Task[]> {
@@ -52,13 +52,12 @@ export class PredictedSchedule implements Schedule {
       const piloting = tasksFor(this.pilots, [this.hardest]);
       if (piloting.length > 0) return piloting;
     }
-    const expected = await this.expected(known, this.rows, samples);
-    const behind = [...this.rows.keys()]
-      .filter((i) => this.rows[i]!.samples < samples.length)
-      .sort((a, b) => expected[b]! - expected[a]! || a - b);
+    const unfinished = this.fresh.filter((row) => row.samples < samples.length);
+    const expected = await this.expected(known, unfinished, samples);
+    const behind = [...unfinished.keys()].sort((a, b) => expected[b]! - expected[a]! || a - b);
     if (!this.started) {
       this.started = true;
-      const first = behind.slice(0, this.top.count).map((i) => this.rows[i]!);
+      const first = behind.slice(0, this.top.count).map((i) => unfinished[i]!);
       if (first.length > 0) return tasksFor(first, samples);
     }
     const complete = this.rows.filter((row) => row.samples >= samples.length);
@@ -66,7 +65,7 @@ export class PredictedSchedule implements Schedule {
     const last = scores[this.top.count - 1];
     if (last === undefined) return tasksFor(this.rows, samples);
     const bound = await this.bound(known, complete, samples);
-    const within = behind.filter((i) => expected[i]! + bound >= last).map((i) => this.rows[i]!);
+    const within = behind.filter((i) => expected[i]! + bound >= last).map((i) => unfinished[i]!);
     return tasksFor(within, samples);
   }
 
@@ -77,16 +76,13 @@ export class PredictedSchedule implements Schedule {
     return this.sensitivities(rows, samples, terms);
   }
 
-  /** Of rows that go on from earlier results only those are known. */
+  /** Of rows that aren't taken from earlier results, whose terms nobody has. */
   private sensitivities(
     rows: readonly Row[],
     samples: readonly number[],
     terms: (row: Row, sample: number) => Float64Array,
   ): Promise<number[]> {
-    const joined = (row: Row) =>
-      row.resumed > 0
-        ? new Float64Array(0)
-        : Float64Array.from(samples.flatMap((sample) => [...terms(row, sample)]));
+    const joined = (row: Row) => Float64Array.from(samples.flatMap((sample) => [...terms(row, sample)]));
     return this.top.sensitivities(rows.map(joined));
   }
 
@@ -106,7 +102,7 @@ export class PredictedSchedule implements Schedule {
 
   private async hardestOf(known: Predictions, samples: readonly number[]): Promise<number> {
     const predicted = (row: Row, sample: number) => known.terms(row, sample);
-    const alone = samples.map((sample) => this.sensitivities(this.rows, [sample], predicted));
+    const alone = samples.map((sample) => this.sensitivities(this.fresh, [sample], predicted));
     return hardestFirst(samples, await Promise.all(alone))[0]!;
   }
 }
