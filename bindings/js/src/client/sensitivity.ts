@@ -226,14 +226,13 @@ class Sweep {
   private schedule(core: Connection, rows: Row[], sweep: SwitchedSweep | null = null): Schedule {
     const { top, confidence } = this.options;
     if (top === undefined) return new FullSchedule(rows);
-    const { higherIsWorse } = this.scoring;
     const wanted: Top = {
       count: top,
       confidence: confidence ?? DEFAULT_CONFIDENCE,
-      sensitivity: (row) => sensitivityOf(row.result.score, higherIsWorse),
+      sensitivity: (row) => sensitivityOf(row.result.score, this.scoring),
       sensitivities: async (values) => {
         const scores = await scoresOf(core, this.scoring, values, this.started!.scored.length);
-        return scores.map(({ score }) => sensitivityOf(score, higherIsWorse));
+        return scores.map(({ score }) => sensitivityOf(score, this.scoring));
       },
     };
     return adaptiveSchedule(rows, wanted, sweep);

@@ -87,8 +87,12 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Bigger is more sensitive; what isn't a number is the worst. */
-export function sensitivityOf(score: number | null, higherIsWorse: boolean): number {
+/**
+ * Bigger is more sensitive; what isn't a number is the worst. Squared errors are compared in decibels, as the other metrics of them
+ * are: how far a row may still get is a factor, the same for small ones and large ones.
+ */
+export function sensitivityOf(score: number | null, { metric, higherIsWorse }: Scoring): number {
   if (score === null) return Number.POSITIVE_INFINITY;
+  if (metric?.name === 'mse') return 10 * Math.log10(Math.max(score, Number.MIN_VALUE));
   return higherIsWorse ? score : -score;
 }
