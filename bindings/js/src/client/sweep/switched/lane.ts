@@ -27,6 +27,8 @@ export class SwitchedLane {
   shapes: Shapes | null = [];
   private readonly loaded = new Map<number, SampleRef>();
   private readonly open = new Map<Part, number>();
+  /** What making a part's session took, until a run of it tells. */
+  private readonly uncounted = new Map<Part, number>();
   private readonly feed: SampleFeed;
   /** Of what runs now. */
   signal = new AbortController().signal;
@@ -60,11 +62,8 @@ export class SwitchedLane {
     onProgress: (progress: RunProgress) => void,
   ): Promise<PartRun> {
     const { signal } = this;
-    const opened = performance.now();
-    const fresh = !this.open.has(part);
     const { borders } = await models.get(part);
     const number = await this.opened(part, models);
-    const createMs = performance.now() - opened;
     const request = {
       part: number,
       rows: rows.map(({ sites, cut }) => ({
@@ -76,7 +75,9 @@ export class SwitchedLane {
       metric,
     };
     const run = await this.worker.call('switched.run', request, { signal, onProgress });
-    if (fresh) {
+    const createMs = this.uncounted.get(part);
+    this.uncounted.delete(part);
+    if (createMs !== undefined) {
       run.costs.sessions = 1;
       run.costs.create_ms = createMs;
     }
@@ -111,9 +112,13 @@ export class SwitchedLane {
 
   /** Leaves the worker as it was. */
   async end(): Promise<void> {
+    await this.closeSessions();
+    await this.forget();
+  }
+
+  async closeSessions(): Promise<void> {
     await this.closeLoading();
     for (const part of [...this.open.keys()]) await this.close(part);
-    await this.forget();
   }
 
   private get sessions(): number {
@@ -166,7 +171,8 @@ export class SwitchedLane {
     return session;
   }
 
-  private async opened(part: Part, models: PartModels): Promise<number> {
+  /** The worker's number of a part, which is opened if it isn't. */
+  async opened(part: Part, models: PartModels): Promise<number> {
     const known = this.open.get(part);
     if (known !== undefined) return known;
     const { switches, start, feeds, borders, ...model } = await models.get(part);
@@ -184,7 +190,9 @@ export class SwitchedLane {
       stages: { start, feeds, borders },
       encodings,
     };
+    const began = performance.now();
     const { part: number } = await this.worker.call('switched.open', request, { signal: this.signal });
+    this.uncounted.set(part, performance.now() - began);
     this.open.set(part, number);
     return number;
   }

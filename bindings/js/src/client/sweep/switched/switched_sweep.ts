@@ -44,6 +44,8 @@ export class SwitchedSweep {
   private readonly broken = new Set<Row>();
   private readonly switched: ReadonlySet<Row>;
   private parts: Part[] = [];
+  /** Sessions that a worker may have at a time. */
+  readonly most: number;
   private readonly encodings: Record<string, string>;
 
   constructor(
@@ -53,6 +55,8 @@ export class SwitchedSweep {
   ) {
     this.switched = new Set(rows);
     this.models = new PartModels(job.lane.model, job.started.sweep, job.signal);
+    const { bytes } = job.lane.model;
+    this.most = Math.max(1, Math.floor(SESSION_BYTES / Math.max(1, SESSION_BYTES_PER_MODEL_BYTE * bytes)));
     const { encodings } = job.encodings;
     this.encodings = Object.fromEntries(
       Object.entries(encodings).map(([name, encoding]) => [name, JSON.stringify(encoding)]),
@@ -62,13 +66,9 @@ export class SwitchedSweep {
   /** Runs what `schedule` wants of the rows; answers the rows that are left. */
   async run(schedule: Schedule): Promise<ReadonlySet<Row>> {
     const { lane: job, pool, workers, signal } = this.job;
-    const most = Math.max(
-      1,
-      Math.floor(SESSION_BYTES / Math.max(1, SESSION_BYTES_PER_MODEL_BYTE * job.model.bytes)),
-    );
     for (let i = 0; i < workers; i++) {
       const worker = await pool.worker(i, { signal });
-      this.lanes.push(new SwitchedLane(job, this.encodings, worker, most));
+      this.lanes.push(new SwitchedLane(job, this.encodings, worker, this.most));
       this.laneOf.set(worker, i);
     }
     try {
@@ -113,13 +113,23 @@ export class SwitchedSweep {
     this.parts = partsOf(this.rows, started, parts, bestBorderCount(prices));
   }
 
+  /** Has the core make the models of parts, while other things go on. */
+  askForParts(): void {
+    for (const part of this.parts) void this.models.get(part);
+  }
+
+  /** Opens the first part ahead of its first run, which tells if anything is wrong with it. */
+  async openAhead(lane: SwitchedLane): Promise<void> {
+    const [part] = this.parts;
+    if (part !== undefined) await lane.opened(part, this.models).catch(() => {});
+  }
+
   private async block(schedule: Schedule, from: number, to: number): Promise<void> {
     while (!this.stopped()) {
       await this.job.settle();
       const tasks = (await schedule.next({ from, to })).filter(({ row }) => !this.broken.has(row));
       if (tasks.length === 0) return;
-      // Made while samples are loaded, and not before the schedule has had what it asks of the core.
-      for (const part of this.parts) void this.models.get(part);
+      this.askForParts();
       const home = (sample: number) =>
         new Set([...this.lanes.keys()].filter((lane) => this.lanes[lane]!.has(sample)));
       const shares = sharesOf(tasks, this.lanes.length, home);
