@@ -31,7 +31,8 @@ class Job {
   // `feeds`, a list of {tensor, feed, type, rank}, and `borders`, a list of {cut, crossing}, of the stages.
   virtual emscripten::val switched(const emscripten::val& groups, const emscripten::val& stages);
   // What the quantizers of these tensors do to the scored one, to first order (halftone/first_order.h): the
-  // skeleton's members, `cotangent` and `effects`. `shapes`: [[input, dims]], for inputs of these only. Errors: kUnsupportedOp where several tensors are scored.
+  // skeleton's members, `cotangent` and `effects`. `shapes`: [[input, dims]], for inputs of these only.
+  // Errors: kUnsupportedOp where several tensors are scored.
   virtual emscripten::val first_order(const emscripten::val& tensors, const emscripten::val& shapes);
   // Takes in values of tensor number `index`: a Float32Array, and for comparisons the other model's.
   virtual emscripten::val feed(int index, const emscripten::val& values,
