@@ -193,6 +193,26 @@ describe('units', () => {
     );
   });
 
+  it('of many rows complete some before others begin', () => {
+    const many = rowsOf(100);
+    const parted = partsOf(
+      many,
+      info(
+        many.map(() => 0),
+        1,
+      ),
+      1,
+      0,
+    );
+    const units = unitsOf(
+      many.map((one) => ({ row: one, samples: [0, 1] })),
+      parted,
+    );
+    expect(units.map(({ sample, rows: some }) => [some[0]!.order, some.length, sample])).toEqual(
+      [0, 25, 50, 75].flatMap((from) => [0, 1].map((sample) => [from, 25, sample])),
+    );
+  });
+
   it.each([1, 2, 5, 100])('are all run once, whoever is %i times as fast', (pace) => {
     const lists = sharesOf(everything, 3, () => new Set()).map((share) => unitsOf(share, parts));
     const ran = run(lists, pace);

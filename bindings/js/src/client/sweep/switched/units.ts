@@ -11,15 +11,31 @@ export interface Unit {
   sample: number;
 }
 
-/** A lane's share, part by part, so that it needs few sessions at a time. */
+/**
+ * A lane's share, part by part, so that it needs few sessions at a time, and some rows after others, so that rows are complete long
+ * before the end; each unit costs a run with everything off.
+ */
 export function unitsOf(shares: readonly Share[], parts: readonly Part[]): Unit[] {
   const wanted = new Map(shares.map(({ row, samples }) => [row, new Set(samples)]));
   const samples = [...new Set(shares.flatMap((share) => share.samples))].sort((a, b) => a - b);
-  return parts.flatMap((part) =>
-    samples
-      .map((sample) => ({ part, sample, rows: part.rows.filter((row) => wanted.get(row)?.has(sample)) }))
-      .filter(({ rows }) => rows.length > 0),
-  );
+  const unit = (part: Part, some: readonly Row[], sample: number) => ({
+    part,
+    sample,
+    rows: some.filter((row) => wanted.get(row)?.has(sample)),
+  });
+  return parts
+    .flatMap((part) =>
+      chunksOf(part.rows).flatMap((some) => samples.map((sample) => unit(part, some, sample))),
+    )
+    .filter(({ rows }) => rows.length > 0);
+}
+
+const ROWS_AT_ONCE = 32;
+
+function chunksOf(rows: readonly Row[]): Row[][] {
+  const count = Math.ceil(rows.length / ROWS_AT_ONCE);
+  const each = Math.ceil(rows.length / count);
+  return Array.from({ length: count }, (_, i) => rows.slice(i * each, (i + 1) * each));
 }
 
 export class UnitQueue {
