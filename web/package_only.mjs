@@ -2,17 +2,25 @@
 
 /** By module, what it exports. */
 const LEFT_OUT = {
-  'client/local_ranking.ts': 'localRanking',
-  'client/sweep/adaptive.ts': 'adaptiveSchedule',
+  'bindings/js/src/client/local_ranking.ts': 'localRanking',
+  'bindings/js/src/client/sweep/adaptive.ts': 'adaptiveSchedule',
 };
+
+const found = new Set();
 
 /** @type {import('vite').Plugin} */
 export const packageOnly = {
   name: 'halftone-package-only',
   enforce: 'pre',
   load(id) {
-    const found = Object.entries(LEFT_OUT).find(([module]) => id.endsWith(`/bindings/js/src/${module}`));
-    if (found === undefined) return null;
-    return `export const ${found[1]} = () => { throw new Error('${found[1]} is not on the page'); };`;
+    const module = Object.keys(LEFT_OUT).find((one) => id.endsWith(`/${one}`));
+    if (module === undefined) return null;
+    found.add(module);
+    return `export const ${LEFT_OUT[module]} = () => { throw new Error('${LEFT_OUT[module]} is not on the page'); };`;
+  },
+  buildEnd(error) {
+    const gone = Object.keys(LEFT_OUT).filter((module) => !found.has(module));
+    if (error === undefined && gone.length > 0)
+      throw new Error(`The page has no ${gone.join(', ')} that could be left out; see package_only.mjs.`);
   },
 };

@@ -69,12 +69,17 @@ describe('the worst ten of a model with two outputs', () => {
     }
   });
 
-  it('are found without predictions where the metric is no squared error', async () => {
-    const few = await worst({ metric: 'kl', top: TOP });
-    expect(few.rows.length).toBe(TOP);
-    const all = await worst({ metric: 'kl' });
-    const known = new Map(all.rows.map(({ name, score }) => [name, score]));
-    for (const { name, score } of few.rows) if (known.has(name)) expect(score).toBe(known.get(name));
-    expect(few.rows[0]).toEqual(all.rows[0]);
+  it('are measured, and lead by the same row, where the metric is no squared error and nothing is predicted', async () => {
+    const scoresOf = async (options: SensitivityOptions) => {
+      const { ranking } = await model
+        .sensitivity(plan, encodings, samples, { metric: 'kl', ...options })
+        .results();
+      return ranking.map(({ name, score }) => [name, score] as const);
+    };
+    const few = (await scoresOf({ top: TOP })).slice(0, TOP);
+    const all = new Map(await scoresOf({}));
+    expect(few.length).toBe(TOP);
+    expect(few).toEqual(few.map(([name]) => [name, all.get(name)]));
+    expect(few[0]![0]).toBe([...all.keys()][0]);
   });
 });

@@ -1,6 +1,5 @@
 // The handlers of switched parts: one session that runs many variants, each by what it is fed (halftone/switched_part.h) and from
 // where that matters (halftone/staged.h).
-
 import { emptyElements } from '../shared/element_types.js';
 import { cancelled } from '../shared/errors.js';
 import { ProgressReporter } from '../shared/progress.js';
@@ -162,7 +161,7 @@ class SampleSwitches {
 
   /** What to feed so that these are on, in a run that skips so many stages. */
   on(sites: readonly string[], skips: number): { feeds: Sample; exact: boolean } {
-    const feeds = { ...this.off, ...this.skip(skips) };
+    const feeds = { ...this.off, ...this.startBehind(skips) };
     let exact = true;
     for (const site of sites) {
       const known = this.part.switches.get(site);
@@ -178,7 +177,8 @@ class SampleSwitches {
     return { feeds, exact };
   }
 
-  private skip(stages: number): Sample {
+  /** What a run that skips so many stages is fed instead of them. */
+  private startBehind(stages: number): Sample {
     const { start, feeds, borders } = this.part.stages;
     if (stages === 0) return {};
     const fed: Sample = { [start]: skipping(stages) };

@@ -1,5 +1,5 @@
 // What a sweep expects of its rows before it measures them: to first order, from a few runs of each sample (halftone/first_order.h).
-import { ERROR_SQUARES, type MetricChoice, TERMS } from '../../shared/protocol.js';
+import { ERROR_SQUARES, type MetricChoice } from '../../shared/protocol.js';
 import type { Row } from './rows.js';
 
 /** Values of a scored tensor up to which each gets a run of its own, so that nothing is left to chance. */
@@ -33,7 +33,7 @@ export class Predictions {
   terms(row: Row, sample: number): Float64Array {
     const { effects, terms } = this.bySample.get(sample)!;
     const places = row.group.sites.map((site) => this.place.get(site)!);
-    const expected = terms.slice(0, TERMS);
+    const expected = terms.slice();
     for (const values of effects)
       expected[ERROR_SQUARES]! += places.reduce((sum, at) => sum + values[at]!, 0) ** 2;
     return expected;

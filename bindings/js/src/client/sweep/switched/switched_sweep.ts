@@ -20,6 +20,7 @@ const SESSION_BYTES = 256 * 2 ** 20;
 const SESSION_BYTES_PER_MODEL_BYTE = 2.2;
 /** Of all runs, of a schedule that gives rows up: about. */
 const RUNS_OF_TOP = 0.6;
+
 export interface SwitchedJob {
   lane: LaneJob;
   started: SweepInfo;
