@@ -7,10 +7,12 @@ import type { Sample, TensorStatistics } from '../types.js';
 import { type Core, type CoreJob, unwrap } from './core.js';
 import type { CallContext, Handlers } from './dispatch.js';
 import { firstOrderHandlers } from './first_order_service.js';
+import { OffRuns } from './off_runs.js';
 import { finiteOrThrow, floatsOf, valuesOf } from './run_values.js';
 import { SampleStore } from './sample_store.js';
+import type { SwitchedSession } from './sample_switches.js';
 import { scoreHandlers } from './score_service.js';
-import { type SwitchedSession, switchedHandlers } from './switch_service.js';
+import { switchedHandlers } from './switch_service.js';
 import { Table } from './tables.js';
 
 interface NamedJob {
@@ -24,6 +26,7 @@ export class RunState {
   readonly jobs = new Table<NamedJob>('job');
   readonly parts = new Table<SwitchedSession>('part');
   readonly store = new SampleStore();
+  readonly offRuns = new OffRuns();
 
   constructor(
     readonly core: () => Core,
@@ -90,6 +93,7 @@ function sessionHandlers(state: RunState): Handlers {
     },
     reset: () => {
       state.store.clear();
+      state.offRuns.clear();
       return null;
     },
     run: async ({ session, sample, outputs }, context) => {

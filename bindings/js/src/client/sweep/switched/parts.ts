@@ -1,7 +1,7 @@
 // How a sweep divides its rows: one session serves the quantizers of a part, and its model has stages, of which a run skips those
 // in front of the quantizers that it switches on.
 import type { SiteSwitch, Skeleton, Stages, SweepInfo } from '../../../shared/protocol.js';
-import type { ModelHandle } from '../../model.js';
+import type { Connection } from '../../connection.js';
 import type { Row } from '../rows.js';
 
 export interface Part {
@@ -79,7 +79,7 @@ export class PartModels {
   private readonly known = new Map<Part, Promise<SwitchedSkeleton>>();
 
   constructor(
-    private readonly model: ModelHandle,
+    private readonly core: Connection,
     private readonly sweep: number,
     private readonly signal: AbortSignal | undefined,
   ) {}
@@ -100,10 +100,9 @@ export class PartModels {
     this.known.delete(part);
   }
 
-  private async ask({ rows, stages }: Part): Promise<SwitchedSkeleton> {
+  private ask({ rows, stages }: Part): Promise<SwitchedSkeleton> {
     const { signal } = this;
-    const { core } = await this.model.core({ signal });
     const groups = rows.map((row) => row.order);
-    return core.call('sweep.switched', { sweep: this.sweep, groups, stages }, { signal });
+    return this.core.call('sweep.switched', { sweep: this.sweep, groups, stages }, { signal });
   }
 }

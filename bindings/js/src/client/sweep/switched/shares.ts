@@ -1,5 +1,5 @@
 // How a round of tasks is shared by lanes: by samples as far as they go round, because a lane then needs only those; what is
-// left over by rows.
+// left over by rows, if they are many. What one has left when others are through is taken over (units.ts).
 import type { Row } from '../rows.js';
 import type { Task } from '../schedule.js';
 
@@ -7,6 +7,10 @@ export interface Share {
   row: Row;
   samples: number[];
 }
+
+/** In rows, which run about half of a model: of a sample that it hasn't, a lane runs the float model, and a part with everything off. */
+const LOADING = 4;
+const WORTH_SPLITTING = 4 * LOADING;
 
 /** `home`: the lanes that have a sample already. One list for each lane; together they are the tasks. */
 export function sharesOf(
@@ -20,31 +24,24 @@ export function sharesOf(
   // The most wanted first: lanes then get about the same number of runs.
   const order = [...wanted.keys()].sort((a, b) => wanted.get(b)!.length - wanted.get(a)!.length || a - b);
   const whole = order.length - (order.length % lanes);
-  const each = whole / lanes;
   const bySample: Map<number, Row[]>[] = Array.from({ length: lanes }, () => new Map());
   const taken = new Array<number>(lanes).fill(0);
   for (const [at, sample] of order.entries()) {
     const rows = wanted.get(sample)!;
-    if (at >= whole) {
+    if (at >= whole && rows.length >= WORTH_SPLITTING) {
       for (const [i, row] of rows.entries()) {
         const list = bySample[i % lanes]!;
         list.set(sample, [...(list.get(sample) ?? []), row]);
       }
       continue;
     }
-    const lane = laneFor(home(sample), taken, each);
-    taken[lane]!++;
+    const known = home(sample);
+    const done = taken.map((before, lane) => before + rows.length + (known.has(lane) ? 0 : LOADING));
+    const lane = done.indexOf(Math.min(...done));
+    taken[lane] = done[lane]!;
     bySample[lane]!.set(sample, rows);
   }
   return bySample.map(byRow);
-}
-
-function laneFor(home: ReadonlySet<number>, taken: number[], each: number): number {
-  const free = [...taken.keys()].filter((lane) => taken[lane]! < each);
-  const known = free.filter((lane) => home.has(lane));
-  return (known.length > 0 ? known : free).reduce((best, lane) =>
-    taken[lane]! < taken[best]! ? lane : best,
-  );
 }
 
 function byRow(samples: Map<number, Row[]>): Share[] {

@@ -41,7 +41,7 @@ export interface SwitchedJob {
 export class SwitchedSweep {
   readonly lanes: SwitchedLane[] = [];
   private readonly laneOf = new Map<Connection, number>();
-  private readonly models: PartModels;
+  private models!: PartModels;
   private readonly broken = new Set<Row>();
   private readonly switched: ReadonlySet<Row>;
   private parts: Part[] = [];
@@ -55,7 +55,6 @@ export class SwitchedSweep {
     private readonly rows: readonly Row[],
   ) {
     this.switched = new Set(rows);
-    this.models = new PartModels(job.lane.model, job.started.sweep, job.signal);
     const { bytes } = job.lane.model;
     this.most = Math.max(1, Math.floor(SESSION_BYTES / Math.max(1, SESSION_BYTES_PER_MODEL_BYTE * bytes)));
     const { encodings } = job.encodings;
@@ -66,7 +65,9 @@ export class SwitchedSweep {
 
   /** Runs what `schedule` wants of the rows; answers the rows that are left. */
   async run(schedule: Schedule): Promise<ReadonlySet<Row>> {
-    const { lane: job, pool, workers, signal } = this.job;
+    const { lane: job, started, pool, workers, signal } = this.job;
+    const { core } = await job.model.core({ signal });
+    this.models = new PartModels(core, started.sweep, signal);
     for (let i = 0; i < workers; i++) {
       const worker = await pool.worker(i, { signal });
       this.lanes.push(new SwitchedLane(job, this.encodings, worker, this.most));
@@ -114,7 +115,7 @@ export class SwitchedSweep {
     this.parts = partsOf(this.rows, started, parts, bestBorderCount(prices));
   }
 
-  /** Has the core make the models of parts, while other things go on. */
+  /** Has the core make the models of parts, before anything that it is asked for after this. */
   askForParts(): void {
     for (const part of this.parts) void this.models.get(part);
   }

@@ -13,7 +13,7 @@ export interface Unit {
 
 /**
  * A lane's share, part by part, so that it needs few sessions at a time, and some rows after others, so that rows are complete long
- * before the end; each unit costs a run with everything off.
+ * before the end; where a worker has no room to keep what they need (worker/off_runs.ts), each unit costs a run with everything off.
  */
 export function unitsOf(shares: readonly Share[], parts: readonly Part[]): Unit[] {
   const wanted = new Map(shares.map(({ row, samples }) => [row, new Set(samples)]));
@@ -41,7 +41,7 @@ function chunksOf(rows: readonly Row[]): Row[][] {
 export class UnitQueue {
   constructor(private readonly lists: Unit[][]) {}
 
-  /** `has`: whether the lane has a sample; one that it has to load costs about two runs. */
+  /** `has`: whether the lane has a sample; one that it has to load costs about as much as some rows. */
   take(lane: number, has: (sample: number) => boolean): Unit | null {
     return this.lists[lane]!.shift() ?? this.takeOver(has);
   }
@@ -52,7 +52,7 @@ export class UnitQueue {
     const at = last >= 0 ? last : list.length - 1;
     const unit = list[at];
     if (unit === undefined || (last < 0 && runsOf(list) < WORTH_LOADING)) return null;
-    if (list.length > 1 || unit.rows.length < WORTH_HALVING) return list.splice(at, 1)[0]!;
+    if (list.length > 1 || unit.rows.length < 2) return list.splice(at, 1)[0]!;
     const half = unit.rows.length >> 1;
     list[at] = { ...unit, rows: unit.rows.slice(0, half) };
     return { ...unit, rows: unit.rows.slice(half) };
@@ -60,8 +60,6 @@ export class UnitQueue {
 }
 
 const WORTH_LOADING = 8;
-/** Each half costs a run with everything off. */
-const WORTH_HALVING = 4;
 
 function runsOf(units: readonly Unit[]): number {
   return units.reduce((sum, { rows }) => sum + rows.length, 0);
