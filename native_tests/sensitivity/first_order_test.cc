@@ -66,9 +66,10 @@ std::map<std::string, int> operators(const Model& model) {
 // Whether each effect is computed, as opposed to 0.
 std::vector<bool> computed(const FirstOrder& order) {
   const Graph& graph = order.model->graph();
-  const NodeId concat = graph.tensor(graph.find_tensor(order.effects)).producer;
+  const NodeId joined = graph.tensor(graph.find_tensor(order.effects)).producer;
+  const NodeId list = graph.tensor(graph.node(joined).inputs.front()).producer;
   std::vector<bool> found;
-  for (const TensorId part : graph.node(concat).inputs) found.push_back(!graph.tensor(part).constant);
+  for (const TensorId part : graph.node(list).inputs) found.push_back(!graph.tensor(part).constant);
   return found;
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <optional>
+#include <vector>
 
 #include "sensitivity/first_order/rules.h"
 
@@ -51,7 +53,11 @@ std::string elu(BackwardStep& step) {
 std::string clip(BackwardStep& step) {
   NodeWriter& nodes = step.nodes;
   std::string inside;
-  if (!step.input(1).empty()) inside = nodes.add("Sign", {nodes.add("Sub", {step.output(), step.input(1)})});
+  if (!step.input(1).empty()) {
+    const std::optional<std::vector<float>> lowest = step.constant_floats(1);
+    const bool zero = lowest && lowest->size() == 1 && lowest->front() == 0.0F;
+    inside = nodes.add("Sign", {zero ? step.output() : nodes.add("Sub", {step.output(), step.input(1)})});
+  }
   if (!step.input(2).empty()) {
     const std::string below = nodes.add("Sign", {nodes.add("Sub", {step.input(2), step.output()})});
     inside = inside.empty() ? below : nodes.add("Mul", {inside, below});

@@ -42,6 +42,13 @@ Result<ModelPointer> cut_to(const ModelPointer& model, const std::string& effect
   return subgraph(model, inputs, {effects});
 }
 
+// Numbers as one tensor. By way of a sequence, so that not each of them needs a node that makes it a list.
+std::string list_of(first_order_model::NodeWriter& nodes, std::vector<std::string> numbers) {
+  if (numbers.empty()) return nodes.add("Identity", {nodes.floats({0}, {})});
+  return nodes.add("ConcatFromSequence", {nodes.add("SequenceConstruct", std::move(numbers))},
+                   {{"axis", std::int64_t{0}}, {"new_axis", std::int64_t{1}}});
+}
+
 }  // namespace
 
 Result<FirstOrder> first_order(const ModelPointer& model, const std::string& scored,
@@ -72,8 +79,7 @@ Result<FirstOrder> first_order(const ModelPointer& model, const std::string& sco
     if (!effect.ok()) return effect.error();
     effects.push_back(std::move(effect).value());
   }
-  if (effects.empty()) effects.push_back(nodes.floats({0}, {}));
-  made.effects = nodes.add("Concat", std::move(effects), {{"axis", std::int64_t{0}}});
+  made.effects = list_of(nodes, std::move(effects));
   if (nodes.error()) return *nodes.error();
   editor.add_graph_output({made.effects, DataType::kFloat,
                            std::vector<Dimension>{{static_cast<std::int64_t>(sites.size()), {}}}});

@@ -1,6 +1,10 @@
 // Softmax and normalizations.
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sensitivity/first_order/rules.h"
 
@@ -53,6 +57,24 @@ std::string over_all_but_channels(BackwardStep& step, const std::string& tensor,
   return step.nodes.add("ReduceSum", {tensor, step.nodes.ints(axes)}, {{"keepdims", std::int64_t{0}}});
 }
 
+// scale / √(variance + ε), by channel, worked out here where both are constants, as they nearly always are.
+std::string batch_slope(BackwardStep& step, std::size_t rank) {
+  NodeWriter& nodes = step.nodes;
+  const float epsilon = step.graph.float_attribute(step.id, "epsilon", kDefaultEpsilon);
+  const std::optional<std::vector<float>> scale = step.constant_floats(1);
+  const std::optional<std::vector<float>> variance = step.constant_floats(4);
+  if (!scale || !variance || scale->size() != variance->size()) {
+    const std::string deviation =
+        nodes.add("Sqrt", {nodes.add("Add", {step.input(4), nodes.number(epsilon)})});
+    return by_channel(step, nodes.add("Div", {step.input(1), deviation}), rank);
+  }
+  std::vector<float> slope = *scale;
+  for (std::size_t i = 0; i < slope.size(); ++i) slope[i] /= std::sqrt((*variance)[i] + epsilon);
+  Ints dims(rank - 1, 1);
+  dims[0] = static_cast<std::int64_t>(slope.size());
+  return nodes.floats(std::move(dims), slope);
+}
+
 }  // namespace
 
 Result<void> back_softmax(BackwardStep& step) {
@@ -80,10 +102,11 @@ Result<void> back_batch_normalization(BackwardStep& step) {
   const auto rank = step.shapes.rank(step.node.inputs[0]);
   if (!rank || *rank < 2) return step.unsupported("the rank of its input isn't known");
   NodeWriter& nodes = step.nodes;
-  const float epsilon = step.graph.float_attribute(step.id, "epsilon", kDefaultEpsilon);
-  const std::string deviation = nodes.add("Sqrt", {nodes.add("Add", {step.input(4), nodes.number(epsilon)})});
-  if (step.wants(0)) step.give_product(by_channel(step, nodes.add("Div", {step.input(1), deviation}), *rank));
+  if (step.wants(0)) step.give_product(batch_slope(step, *rank));
   if (step.wants(1)) {
+    const float epsilon = step.graph.float_attribute(step.id, "epsilon", kDefaultEpsilon);
+    const std::string deviation =
+        nodes.add("Sqrt", {nodes.add("Add", {step.input(4), nodes.number(epsilon)})});
     const std::string centered = nodes.add("Sub", {step.input(0), by_channel(step, step.input(3), *rank)});
     const std::string normal = nodes.add("Div", {centered, by_channel(step, deviation, *rank)});
     step.given[1] = over_all_but_channels(step, nodes.add("Mul", {step.gradient(), normal}), *rank);

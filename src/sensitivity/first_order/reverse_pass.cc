@@ -180,7 +180,7 @@ Result<std::string> ReversePass::effect(std::size_t site) {
     if (!found.ok()) return found;
     number = std::move(found).value();
   }
-  return nodes_.add("Reshape", {number.empty() ? nodes_.number(0.0F) : number, nodes_.ints({1})});
+  return number.empty() ? nodes_.number(0.0F) : number;
 }
 
 }  // namespace halftone::first_order_model

@@ -337,19 +337,19 @@ export interface Operations {
       costs: RunCosts;
     };
   };
-  /**
-   * A session of a first-order model, and a run of each sample for each value of the scored tensor, with that value's cotangent
-   * alone 1: what each site does to it. Terms are those of no error.
-   */
+  /** Runs of a first-order model: what each site does to the scored tensor along each direction, for each sample. Terms are those of no error. */
   'first_order.run': {
-    in: SessionRequest & {
+    in: {
+      session: number;
       cotangent: string;
       effects: string;
+      /** Of the scored tensor's values. */
+      directions: Float32Array[];
       samples: SampleRef[];
       tensor: string;
       metric: MetricChoice;
     };
-    /** [sample], the effects of each [value][site]. */
+    /** [sample], the effects along each [direction][site]. */
     out: { effects: Float32Array[][]; terms: Float64Array[]; costs: RunCosts };
   };
   'switched.close': { in: { part: number }; out: null };

@@ -1,7 +1,7 @@
-// The handler of first-order models (halftone/first_order.h): one run for each value that is scored.
+// The handler of first-order models (halftone/first_order.h): one run for each direction in which effects are wanted.
 import { cancelled } from '../shared/errors.js';
 import type { Operations, SampleRef } from '../shared/protocol.js';
-import type { RunCosts, SampleTensor } from '../types.js';
+import type { RunCosts } from '../types.js';
 import type { Handlers } from './dispatch.js';
 import { macrotask } from './read_into.js';
 import type { RunState } from './run_service.js';
@@ -13,35 +13,26 @@ type Run = Operations['first_order.run'];
 export function firstOrderHandlers(state: RunState): Handlers {
   return {
     'first_order.run': async (request, context): Promise<Run['out']> => {
-      const { cotangent, effects, samples, tensor, metric } = request;
-      const costs: RunCosts = { sessions: 1, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 };
+      const { session, cotangent, effects, directions, samples, tensor, metric } = request;
+      const costs: RunCosts = { sessions: 0, create_ms: 0, runs: 0, run_ms: 0, metric_ms: 0 };
       const clock = new StopWatch();
-      const session = await state.createSession(request, context);
-      costs.create_ms = clock.lap();
       const out: Run['out'] = { effects: [], terms: [], costs };
-      try {
-        for (const sample of samples) {
-          const expected = state.store.reference('float', sample)[0]!;
-          const none = termsOf(state.core(), metric, expected, expected, tensor, sample.name);
-          out.terms.push(Float64Array.from(none));
-          out.effects.push(await effectsOf(sample, expected));
-          if (context.signal.aborted) throw cancelled();
-          await macrotask();
-        }
-      } finally {
-        await state.sessions.take(session)?.release();
+      for (const sample of samples) {
+        const expected = state.store.reference('float', sample)[0]!;
+        const none = termsOf(state.core(), metric, expected, expected, tensor, sample.name);
+        out.terms.push(Float64Array.from(none));
+        out.effects.push(await effectsOf(sample, expected.dims));
+        if (context.signal.aborted) throw cancelled();
+        await macrotask();
       }
       return out;
 
-      async function effectsOf(sample: SampleRef, expected: SampleTensor): Promise<Float32Array[]> {
+      async function effectsOf(sample: SampleRef, dims: readonly number[]): Promise<Float32Array[]> {
         const inputs = state.store.inputsOf(sample, null);
         const made: Float32Array[] = [];
         clock.lap();
-        const { length } = floatsOf(tensor, expected);
-        for (let at = 0; at < length; at++) {
-          const data = new Float32Array(length);
-          data[at] = 1;
-          const feeds = { ...inputs, [cotangent]: { type: 'float32', dims: expected.dims, data } };
+        for (const data of directions) {
+          const feeds = { ...inputs, [cotangent]: { type: 'float32', dims: [...dims], data } };
           const values = await valuesOf(state.sessions.get(session), feeds, [effects]);
           made.push(floatsOf(effects, values[effects]));
           costs.runs++;

@@ -21,6 +21,9 @@ import {
  * complete and, since those were chosen by their predictions, on pilots that weren't: spread evenly over the graph, on the one
  * sample that is predicted to be the hardest. A row that was chosen may be predicted too high, so errors count without their sign.
  *
+ * A row that comes near is measured on the hardest sample first, which mostly decides; predictions of the others are then less wrong
+ * together, as complete rows tell.
+ *
  * Without predictions it is TopSchedule.
  */
 export class PredictedSchedule implements Schedule {
@@ -64,9 +67,13 @@ export class PredictedSchedule implements Schedule {
     const scores = complete.map((row) => this.top.sensitivity(row)).sort((a, b) => b - a);
     const last = scores[this.top.count - 1];
     if (last === undefined) return tasksFor(this.rows, samples);
-    const bound = await this.bound(known, complete, samples);
-    const within = behind.filter((i) => expected[i]! + bound >= last).map((i) => unfinished[i]!);
-    return tasksFor(within, samples);
+    const bounds = await this.bounds(known, complete, samples);
+    const boundOf = (row: Row) => (row.has(this.hardest!) ? bounds.hardestKnown : bounds.allPredicted);
+    const within = behind
+      .filter((i) => expected[i]! + boundOf(unfinished[i]!) >= last)
+      .map((i) => unfinished[i]!);
+    const first = tasksFor(within, [this.hardest]);
+    return first.length > 0 ? first : tasksFor(within, samples);
   }
 
   /** What rows are likely to score on all samples, given what was measured. */
@@ -86,18 +93,26 @@ export class PredictedSchedule implements Schedule {
     return this.top.sensitivities(rows.map(joined));
   }
 
-  /** How wrong predictions are. */
-  private async bound(known: Predictions, complete: Row[], samples: readonly number[]): Promise<number> {
+  /** How wrong predictions are, of all samples and of all but the hardest. */
+  private async bounds(
+    known: Predictions,
+    complete: Row[],
+    samples: readonly number[],
+  ): Promise<{ allPredicted: number; hardestKnown: number }> {
     const fresh = complete.filter((row) => row.resumed === 0);
-    const differences = async (rows: Row[], of: readonly number[]) => {
-      const predicted = await this.sensitivities(rows, of, (row, sample) => known.terms(row, sample));
+    const differences = async (rows: Row[], of: readonly number[], measuredOn: number | null) => {
+      const predicted = await this.sensitivities(rows, of, (row, sample) =>
+        sample === measuredOn ? row.values([sample]) : known.terms(row, sample),
+      );
       const measured = await this.sensitivities(rows, of, (row, sample) => row.values([sample]));
       return rows.map((_, i) => Math.abs(measured[i]! - predicted[i]!));
     };
-    const wrong = await differences(this.pilots, [this.hardest!]);
     // Of two signs the half that matters is above: with 90 % within, 95 % aren't above.
-    const within = 2 * this.top.confidence - 1;
-    return quantile([...wrong, ...(await differences(fresh, samples))], Math.max(within, 0));
+    const within = Math.max(2 * this.top.confidence - 1, 0);
+    const pilots = await differences(this.pilots, [this.hardest!], null);
+    const allPredicted = quantile([...pilots, ...(await differences(fresh, samples, null))], within);
+    const hardestKnown = quantile(await differences(fresh, samples, this.hardest), within);
+    return { allPredicted, hardestKnown: Number.isFinite(hardestKnown) ? hardestKnown : allPredicted };
   }
 
   private async hardestOf(known: Predictions, samples: readonly number[]): Promise<number> {

@@ -13,7 +13,7 @@ export function isPredictable(metric: MetricChoice, scored: readonly string[], v
 
 /** Of one sample. */
 export interface Prediction {
-  /** [value of the scored tensor][site] */
+  /** [direction][site]; directions at right angles (directions.ts) */
   effects: Float32Array[];
   /** Of no error. */
   terms: Float64Array;
@@ -29,7 +29,7 @@ export class Predictions {
     this.place = new Map(sites.map((site, i) => [site, i]));
   }
 
-  /** The terms that a row is expected to have: the effects of its sites add up in each value. */
+  /** The terms that a row is expected to have: the effects of its sites add up along each direction. */
   terms(row: Row, sample: number): Float64Array {
     const { effects, terms } = this.bySample.get(sample)!;
     const places = row.group.sites.map((site) => this.place.get(site)!);

@@ -36,16 +36,15 @@ export interface Top {
 /**
  * All samples for those that may be among the worst, fewer for the others.
  *
- * Pilots, spread evenly over the graph, are measured on all samples. They tell which samples are hard: a score is mostly made
- * by those, and they come first for the other rows. And they tell how far a row gets from its score of the first samples to that
- * of all: a new row gets farther than the r-th smallest of m such shifts with probability 1 - r / (m + 1), whatever their
+ * Pilots, spread evenly over the graph, are measured on all samples. They tell how far a row gets from its score of some samples
+ * to that of all, and the samples from which they get least far come first for the other rows: a new row gets farther than the r-th smallest of m such shifts with probability 1 - r / (m + 1), whatever their
  * distribution is, as long as rows are alike. A row is given up when not even that shift brings it to the last of the wanted.
  * The bound is taken over pilots and over all rows that were measured completely, and the larger one counts. The likeliest rows
  * are completed first, which raises the bar; the others get a quarter of the samples at a time.
  */
 export class TopSchedule implements Schedule {
   private readonly pilots: Row[];
-  private hard: number[] | null = null;
+  private telling: number[] | null = null;
   private barRaised = false;
 
   constructor(
@@ -67,18 +66,37 @@ export class TopSchedule implements Schedule {
       );
     const piloting = tasksFor(this.pilots, all);
     if (piloting.length > 0) return piloting;
-    this.hard ??= await this.hardest(all);
-    const starting = tasksFor(this.rows, this.hard.slice(0, stageOf(all.length, 1)));
+    this.telling ??= await this.tellingOrder(all);
+    const starting = tasksFor(this.rows, this.telling.slice(0, stageOf(all.length, 1)));
     if (starting.length > 0) return starting;
     const within = await this.mayReach(all.length);
-    if (this.barRaised) return tasksFor(within, this.hard.slice(0, this.nextStage(within, all.length)));
+    if (this.barRaised) return tasksFor(within, this.telling.slice(0, this.nextStage(within, all.length)));
     this.barRaised = true;
     return tasksFor(within.slice(0, this.top.count), all);
   }
 
-  private async hardest(samples: number[]): Promise<number[]> {
-    const alone = samples.map((sample) => this.measured(this.pilots, [sample]));
-    return hardestFirst(samples, await Promise.all(alone));
+  /**
+   * Samples, those first that tell most: from whose scores pilots get least far. The first few are chosen together, each with those
+   * before it; of the others each counts alone.
+   */
+  private async tellingOrder(samples: number[]): Promise<number[]> {
+    const chosen: number[] = [];
+    let left = samples;
+    let ordered: number[] = [];
+    while (left.length > 0 && chosen.length < CHOSEN_TOGETHER) {
+      const far = await Promise.all(left.map((sample) => this.farFrom([...chosen, sample])));
+      ordered = [...left.keys()].sort((a, b) => far[a]! - far[b]! || a - b).map((at) => left[at]!);
+      chosen.push(ordered[0]!);
+      left = left.filter((sample) => sample !== ordered[0]);
+    }
+    return [...chosen, ...ordered.slice(1)];
+  }
+
+  /** How far pilots get from their scores of these samples to those of all. */
+  private async farFrom(samples: number[]): Promise<number> {
+    const early = await this.measured(this.pilots, samples);
+    const shifts = this.pilots.map((row, i) => this.top.sensitivity(row) - early[i]!);
+    return quantile(shifts, this.top.confidence);
   }
 
   private measured(rows: readonly Row[], samples: readonly number[]): Promise<number[]> {
@@ -107,10 +125,10 @@ export class TopSchedule implements Schedule {
     return within.sort((a, b) => this.top.sensitivity(b) - this.top.sensitivity(a) || a.order - b.order);
   }
 
-  /** How far a row may get from its score of the `few` hardest samples to that of all. */
+  /** How far a row may get from its score of the `few` most telling samples to that of all. */
   private async bound(complete: Row[], few: number): Promise<number> {
     const measured = complete.filter((row) => row.resumed === 0);
-    const early = await this.measured(measured, this.hard!.slice(0, few));
+    const early = await this.measured(measured, this.telling!.slice(0, few));
     const shifts = new Map(measured.map((row, i) => [row, this.top.sensitivity(row) - early[i]!]));
     const pilots = this.pilots.map((row) => shifts.get(row)!);
     const { confidence } = this.top;
@@ -121,6 +139,7 @@ export class TopSchedule implements Schedule {
 export const PILOTS = 20;
 /** After each of which rows are given up. */
 const STAGES = 4;
+const CHOSEN_TOGETHER = 4;
 
 /** Samples of the first `stage` stages. */
 function stageOf(samples: number, stage: number): number {

@@ -25,7 +25,9 @@ export function unitsOf(shares: readonly Share[], parts: readonly Part[]): Unit[
   });
   return parts
     .flatMap((part) =>
-      chunksOf(part.rows).flatMap((some) => samples.map((sample) => unit(part, some, sample))),
+      chunksOf(part.rows.filter((row) => wanted.has(row))).flatMap((some) =>
+        samples.map((sample) => unit(part, some, sample)),
+      ),
     )
     .filter(({ rows }) => rows.length > 0);
 }
