@@ -115,7 +115,7 @@ describe('shares', () => {
   ])(
     'are the tasks, each run once, about equally many for each of %i lanes with %i samples',
     (lanes, samples) => {
-      const rows = rowsOf(11);
+      const rows = rowsOf(40);
       const all = Array.from({ length: samples }, (_, i) => i);
       const shares = sharesOf(
         rows.map((one) => ({ row: one, samples: all })),
@@ -125,8 +125,8 @@ describe('shares', () => {
       const runs = shares
         .flat()
         .flatMap((share) => share.samples.map((sample) => `${share.row.order}/${sample}`));
-      expect(new Set(runs).size).toBe(11 * samples);
-      expect(runs.length).toBe(11 * samples);
+      expect(new Set(runs).size).toBe(40 * samples);
+      expect(runs.length).toBe(40 * samples);
       const counts = shares.map(runsOf);
       expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(samples);
     },
@@ -141,16 +141,36 @@ describe('shares', () => {
     ]);
   });
 
-  it('are shared by rows where samples do not go round', () => {
+  it('of a sample that only one lane has stay with it unless they are many', () => {
+    const home = (sample: number) => new Set(sample === 3 ? [0, 1] : [1]);
     const shares = sharesOf(
+      rowsOf(3).map((one) => ({ row: one, samples: [5, 6] })),
+      2,
+      home,
+    );
+    expect(shares.map(runsOf)).toEqual([0, 6]);
+    const many = sharesOf(
+      rowsOf(30).map((one) => ({ row: one, samples: [5, 6] })),
+      2,
+      home,
+    );
+    expect(many.map(runsOf)).toEqual([30, 30]);
+  });
+
+  it('are shared by rows where samples do not go round and rows are many', () => {
+    const shares = sharesOf(
+      rowsOf(20).map((one) => ({ row: one, samples: [7] })),
+      2,
+      nowhere,
+    );
+    const even = Array.from({ length: 10 }, (_, i) => 2 * i);
+    expect(shares.map((share) => share.map((one) => one.row.order))).toEqual([even, even.map((i) => i + 1)]);
+    const few = sharesOf(
       rowsOf(4).map((one) => ({ row: one, samples: [7] })),
       2,
       nowhere,
     );
-    expect(shares.map((share) => share.map((one) => one.row.order))).toEqual([
-      [0, 2],
-      [1, 3],
-    ]);
+    expect(few.map(runsOf)).toEqual([4, 0]);
   });
 });
 

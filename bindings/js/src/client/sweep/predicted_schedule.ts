@@ -4,7 +4,6 @@ import type { Predictions } from './predictions.js';
 import type { Row } from './rows.js';
 import {
   hardestFirst,
-  PILOTS,
   quantile,
   type Schedule,
   samplesOf,
@@ -14,6 +13,11 @@ import {
   TopSchedule,
   tasksFor,
 } from './schedule.js';
+
+/** Fewer than where nothing is known of rows: those that are complete tell the same. */
+const PREDICTED_PILOTS = 12;
+/** Rows of the first round, in wanted ones. */
+const NEARBY = 1.5;
 
 /**
  * The rows that are predicted to be the worst are measured first, and then those that are predicted to come near the last of the
@@ -33,7 +37,6 @@ export class PredictedSchedule implements Schedule {
   private readonly fresh: Row[];
   private readonly pilots: Row[];
   private hardest: number | null = null;
-  private started = false;
 
   constructor(
     private readonly rows: Row[],
@@ -42,7 +45,7 @@ export class PredictedSchedule implements Schedule {
   ) {
     this.otherwise = new TopSchedule(rows, top);
     this.fresh = rows.filter((row) => row.resumed === 0);
-    this.pilots = spread(this.fresh, PILOTS);
+    this.pilots = spread(this.fresh, PREDICTED_PILOTS);
   }
 
   async next(block: SampleRange): Promise<Task[]> {
@@ -50,18 +53,19 @@ export class PredictedSchedule implements Schedule {
     if (block.from === 0 && this.predictions === undefined) this.predictions = await this.predict(samples);
     const known = this.predictions ?? null;
     if (block.from > 0 || known === null) return this.otherwise.next(block);
-    if (this.hardest === null) {
-      this.hardest = await this.hardestOf(known, samples);
-      const piloting = tasksFor(this.pilots, [this.hardest]);
-      if (piloting.length > 0) return piloting;
-    }
     const unfinished = this.fresh.filter((row) => row.samples < samples.length);
-    const expected = await this.expected(known, unfinished, samples);
+    const [expected, hardest] = await Promise.all([
+      this.expected(known, unfinished, samples),
+      this.hardest ?? this.hardestOf(known, samples),
+    ]);
     const behind = [...unfinished.keys()].sort((a, b) => expected[b]! - expected[a]! || a - b);
-    if (!this.started) {
-      this.started = true;
-      const first = behind.slice(0, this.top.count).map((i) => unfinished[i]!);
-      if (first.length > 0) return tasksFor(first, samples);
+    if (this.hardest === null) {
+      this.hardest = hardest;
+      const begun = this.beginning(
+        behind.map((i) => unfinished[i]!),
+        samples,
+      );
+      if (begun.length > 0) return begun;
     }
     const complete = this.rows.filter((row) => row.samples >= samples.length);
     const scores = complete.map((row) => this.top.sensitivity(row)).sort((a, b) => b - a);
@@ -74,6 +78,15 @@ export class PredictedSchedule implements Schedule {
       .map((i) => unfinished[i]!);
     const first = tasksFor(within, [this.hardest]);
     return first.length > 0 ? first : tasksFor(within, samples);
+  }
+
+  /** The likeliest on all samples, and on the hardest one pilots and those that come next, of which most would be asked for anyway. */
+  private beginning(likeliest: readonly Row[], samples: number[]): Task[] {
+    const { count } = this.top;
+    const whole = new Set(likeliest.slice(0, count));
+    const nearby = likeliest.slice(count, Math.ceil(NEARBY * count));
+    const others = [...new Set([...this.pilots, ...nearby])].filter((row) => !whole.has(row));
+    return [...tasksFor([...whole], samples), ...tasksFor(others, [this.hardest!])];
   }
 
   /** What rows are likely to score on all samples, given what was measured. */
@@ -101,17 +114,23 @@ export class PredictedSchedule implements Schedule {
   ): Promise<{ allPredicted: number; hardestKnown: number }> {
     const fresh = complete.filter((row) => row.resumed === 0);
     const differences = async (rows: Row[], of: readonly number[], measuredOn: number | null) => {
-      const predicted = await this.sensitivities(rows, of, (row, sample) =>
-        sample === measuredOn ? row.values([sample]) : known.terms(row, sample),
-      );
-      const measured = await this.sensitivities(rows, of, (row, sample) => row.values([sample]));
+      const [predicted, measured] = await Promise.all([
+        this.sensitivities(rows, of, (row, sample) =>
+          sample === measuredOn ? row.values([sample]) : known.terms(row, sample),
+        ),
+        this.sensitivities(rows, of, (row, sample) => row.values([sample])),
+      ]);
       return rows.map((_, i) => Math.abs(measured[i]! - predicted[i]!));
     };
+    const [pilots, whole, rest] = await Promise.all([
+      differences(this.pilots, [this.hardest!], null),
+      differences(fresh, samples, null),
+      differences(fresh, samples, this.hardest),
+    ]);
     // Of two signs the half that matters is above: with 90 % within, 95 % aren't above.
     const within = Math.max(2 * this.top.confidence - 1, 0);
-    const pilots = await differences(this.pilots, [this.hardest!], null);
-    const allPredicted = quantile([...pilots, ...(await differences(fresh, samples, null))], within);
-    const hardestKnown = quantile(await differences(fresh, samples, this.hardest), within);
+    const allPredicted = quantile([...pilots, ...whole], within);
+    const hardestKnown = quantile(rest, within);
     return { allPredicted, hardestKnown: Number.isFinite(hardestKnown) ? hardestKnown : allPredicted };
   }
 

@@ -112,13 +112,11 @@ export class SwitchedLane {
 
   /** Leaves the worker as it was. */
   async end(): Promise<void> {
-    await this.closeSessions();
-    await this.forget();
+    await Promise.all([this.closeSessions(), this.forget()]);
   }
 
   async closeSessions(): Promise<void> {
-    await this.closeLoading();
-    for (const part of [...this.open.keys()]) await this.close(part);
+    await Promise.all([this.closeLoading(), ...[...this.open.keys()].map((part) => this.close(part))]);
   }
 
   private get sessions(): number {
