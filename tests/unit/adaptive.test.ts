@@ -45,12 +45,12 @@ async function worst(options: SensitivityOptions) {
 
 describe('the worst ten of a model with two outputs', () => {
   it.each(['psnr', 'mse', 'sqnr'] as const)(
-    'are those of the whole ranking by %s, for a third of its runs',
+    'are those of the whole ranking by %s, for a fifth of its runs',
     async (metric) => {
       const all = await worst({ metric });
       const few = await worst({ metric, top: TOP });
       expect(few.rows).toEqual(all.rows);
-      expect(few.runs).toBeLessThan(all.runs / 3);
+      expect(few.runs).toBeLessThan(all.runs / 5);
     },
   );
 

@@ -76,6 +76,20 @@ describe('the schedule for the top', () => {
     expect(all.every((row) => row.has(2) && row.has(5))).toBe(true);
   });
 
+  it('sees rows first on the sample that tells most, which is not always the hardest', async () => {
+    const all = rows(200);
+    // Sample 6 is the hardest for nearly all rows, but says little of the worst ones, which suffer on sample 1 alone.
+    const score = (order: number, sample: number) => {
+      if (sample === 1) return 300 / (1 + order);
+      return sample === 6 ? 5 + Math.sin(order * 7) : 0.01;
+    };
+    const runs = await play(top(all, 5), score);
+    const complete = all.filter((row) => row.samples === kSamples).map((row) => row.order);
+    expect(complete).toEqual(expect.arrayContaining([0, 1, 2, 3, 4]));
+    expect(all.every((row) => row.has(1))).toBe(true);
+    expect(runs).toBeLessThan(0.45 * 200 * kSamples);
+  });
+
   it('goes on with every row that might still get there when rows differ in which samples are hard', async () => {
     const all = rows(120);
     // What tells rows apart is in sample 3; beside it each row has one hard sample of its own.

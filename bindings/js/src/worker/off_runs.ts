@@ -26,15 +26,14 @@ export class OffRuns {
   }
 
   /**
-   * What a run should give, where `rows` need some of it: as much as any row of the part may need, if what is known of its tensors'
-   * sizes says that there is room for it.
+   * What a run should give that is made because `missing` is: as much as any row of the part may need, if what is known of its
+   * tensors' sizes says that there is room for it.
    */
-  wanted(part: SwitchedSession, switches: SampleSwitches, rows: readonly SwitchedRow[]): string[] {
-    const needed = switches.needs(rows).filter((tensor) => !switches.has(tensor));
+  wanted(part: SwitchedSession, switches: SampleSwitches, missing: string[]): string[] {
     const given = this.parts.get(part)?.given;
-    if (given === undefined || given.tensors === 0) return needed;
-    const all = switches.needs(everyRow(part)).filter((tensor) => !switches.has(tensor));
-    return (given.bytes / given.tensors) * all.length <= this.room ? all : needed;
+    if (given === undefined || given.tensors === 0) return missing;
+    const all = switches.missing(everyRow(part));
+    return (given.bytes / given.tensors) * all.length <= this.room ? all : missing;
   }
 
   /** Takes in what a run gave, and keeps it if it fits. */

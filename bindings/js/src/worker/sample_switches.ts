@@ -40,8 +40,8 @@ export class SampleSwitches {
     this.off = { ...inputs, ...part.off };
   }
 
-  /** The tensors whose values `rows` need from a run with everything off. */
-  needs(rows: readonly SwitchedRow[]): string[] {
+  /** The tensors whose values `rows` need from a run with everything off, and that weren't observed yet. */
+  missing(rows: readonly SwitchedRow[]): string[] {
     const { switches, stages } = this.part;
     const addends = rows
       .flatMap(({ sites }) => sites)
@@ -50,11 +50,7 @@ export class SampleSwitches {
     const crossing = stages.borders
       .filter((_, i) => behind.has(i + 1))
       .flatMap((border) => border.crossing.map((feed) => stages.feeds[feed]!.tensor));
-    return [...new Set([...addends, ...crossing])];
-  }
-
-  has(tensor: string): boolean {
-    return this.values[tensor] !== undefined;
+    return [...new Set([...addends, ...crossing])].filter((tensor) => this.values[tensor] === undefined);
   }
 
   /** Takes in what a run with everything off gave. */

@@ -76,8 +76,9 @@ async function runSwitched(
     const expected = state.store.reference('float', sample);
     const proven = state.offRuns.find(part, sample.index);
     const switching = proven ?? new SampleSwitches(state.core(), part, state.store.inputsOf(sample, null));
-    const wanted = state.offRuns.wanted(part, switching, rows);
-    if (proven === undefined || wanted.length > 0) {
+    const missing = switching.missing(rows);
+    if (proven === undefined || missing.length > 0) {
+      const wanted = state.offRuns.wanted(part, switching, missing);
       const off = await run(switching.off, [...new Set([...tensors, ...wanted])]);
       costs.runs++;
       const equal = tensors.every((tensor, i) => sameBits(expected[i]!, floatTensor(tensor, off[tensor])));
