@@ -37,8 +37,10 @@ export interface Top {
  * All samples for those that may be among the worst, fewer for the others.
  *
  * Pilots, spread evenly over the graph, are measured on all samples. They tell how far a row gets from its score of some samples
- * to that of all, and the samples from which they get least far come first for the other rows: a new row gets farther than the r-th smallest of m such shifts with probability 1 - r / (m + 1), whatever their
- * distribution is, as long as rows are alike. A row is given up when not even that shift brings it to the last of the wanted.
+ * to that of all, and the samples from which they get least far come first for the other rows. A new row gets farther than the
+ * r-th smallest of m such shifts with probability 1 - r / (m + 1), whatever their distribution is, as long as rows are alike
+ * (a little more, since samples were chosen for small shifts). A row is given up when not even that shift brings it to the last of
+ * the wanted.
  * The bound is taken over pilots and over all rows that were measured completely, and the larger one counts. The likeliest rows
  * are completed first, which raises the bar; the others get a quarter of the samples at a time.
  */
