@@ -24,44 +24,22 @@ export async function predict(sweep: SwitchedSweep, samples: readonly number[]):
     await one.load(shares[i]!);
     if (roomy) await sweep.openAhead(one);
   });
-  const bySample = new Map<number, Prediction>();
   try {
     const likely = commonShapes(lanes);
     const [asked] = await Promise.all([ask(likely), opened]);
     const same = JSON.stringify(commonShapes(lanes)) === JSON.stringify(likely);
-    const model = same ? asked : await ask([]);
-    const { always, atNeed } = directionsOf(lanes[0]!.scoredBytes / FLOAT_BYTES);
-    const first = samples[0]!;
-    const runs = new FirstOrderRuns(sweep, model);
+    const runs = new FirstOrderRuns(sweep, same ? asked : await ask([]), shares);
     try {
-      await sweep.onLanes(async (one, i) => {
-        const share = shares[i]!;
-        if (share.length === 0) return;
-        if (!roomy) await one.closeSessions();
-        await runs.open(one);
-        await runs.run(one, share, always, bySample);
-        if (share.includes(first)) await runs.run(one, [first], atNeed, bySample);
-      });
-      const { effects } = bySample.get(first)!;
-      if (!areQuiet(effects.slice(0, always.length), effects.slice(always.length))) {
-        await sweep.onLanes((one, i) =>
-          runs.run(
-            one,
-            shares[i]!.filter((sample) => sample !== first),
-            atNeed,
-            bySample,
-          ),
-        );
-      }
+      await runs.all(samples[0]!, roomy);
     } finally {
       await runs.close();
     }
+    return new Predictions(sites, runs.known);
   } catch (thrown) {
     await opened;
     if (!WITHOUT.includes(asHalftoneError(thrown).code)) throw thrown;
     return null;
   }
-  return new Predictions(sites, bySample);
 }
 
 const FLOAT_BYTES = 4;
@@ -77,14 +55,37 @@ const WITHOUT = [
 ];
 
 class FirstOrderRuns {
+  readonly known = new Map<number, Prediction>();
   private readonly sessions = new Map<SwitchedLane, number>();
 
   constructor(
     private readonly sweep: SwitchedSweep,
     private readonly model: Operations['sweep.first_order']['out'],
+    /** The samples of each lane. */
+    private readonly shares: readonly number[][],
   ) {}
 
-  async open(lane: SwitchedLane): Promise<void> {
+  /** All samples along the directions that they need; `probed` alone, whichever lane has it, tells which of those at need are. */
+  async all(probed: number, roomy: boolean): Promise<void> {
+    const { lanes } = this.sweep;
+    const { always, atNeed } = directionsOf(lanes[0]!.scoredBytes / FLOAT_BYTES);
+    await this.sweep.onLanes(async (lane, i) => {
+      const share = this.shares[i]!;
+      if (share.length === 0) return;
+      if (!roomy) await lane.closeSessions();
+      await this.open(lane);
+      await this.run(lane, share, always);
+      if (share.includes(probed)) await this.run(lane, [probed], atNeed);
+    });
+    const { effects } = this.known.get(probed)!;
+    if (areQuiet(effects.slice(0, always.length), effects.slice(always.length))) return;
+    await this.sweep.onLanes((lane, i) => {
+      const others = this.shares[i]!.filter((sample) => sample !== probed);
+      return this.run(lane, others, atNeed);
+    });
+  }
+
+  private async open(lane: SwitchedLane): Promise<void> {
     const { job } = this.sweep;
     const { cotangent: _, effects: __, ...model } = this.model;
     const start = performance.now();
@@ -96,12 +97,12 @@ class FirstOrderRuns {
   }
 
   /** Adds to what is known of the samples. */
-  async run(
+  private async run(
     lane: SwitchedLane,
     samples: readonly number[],
     directions: Float32Array[],
-    known: Map<number, Prediction>,
   ): Promise<void> {
+    if (samples.length === 0 || directions.length === 0) return;
     const { job } = this.sweep;
     const { cotangent, effects } = this.model;
     const request = {
@@ -116,8 +117,8 @@ class FirstOrderRuns {
     const made = await lane.worker.call('first_order.run', request, { signal: lane.signal });
     job.costs(made.costs);
     for (const [at, sample] of samples.entries()) {
-      const before = known.get(sample)?.effects ?? [];
-      known.set(sample, { effects: [...before, ...made.effects[at]!], terms: made.terms[at]! });
+      const before = this.known.get(sample)?.effects ?? [];
+      this.known.set(sample, { effects: [...before, ...made.effects[at]!], terms: made.terms[at]! });
     }
   }
 
