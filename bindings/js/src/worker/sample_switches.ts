@@ -92,7 +92,7 @@ export class SampleSwitches {
     return fed;
   }
 
-  /** Lets go of what was switched on: a row runs once on a sample, and only rows that run together share sites. */
+  /** Lets go of what was switched on: a row runs once on a sample, so it would hardly be asked for again. */
   rest(): void {
     this.made.clear();
   }

@@ -14,6 +14,7 @@ import { floatTensor, StopWatch, sameBits, termsOf } from './score_service.js';
 
 /** A cancel is heard after so long, or after the run that lasts longer. */
 const PAUSE_MS = 30;
+
 export function switchedHandlers(state: RunState): Handlers {
   return {
     'switched.open': async ({ switches, stages, encodings, ...request }, context) => {

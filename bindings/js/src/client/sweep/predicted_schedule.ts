@@ -3,7 +3,6 @@ import type { SampleRange } from './block.js';
 import type { Predictions } from './predictions.js';
 import type { Row } from './rows.js';
 import {
-  hardestFirst,
   quantile,
   type Schedule,
   samplesOf,
@@ -139,4 +138,16 @@ export class PredictedSchedule implements Schedule {
     const alone = samples.map((sample) => this.sensitivities(this.fresh, [sample], predicted));
     return hardestFirst(samples, await Promise.all(alone))[0]!;
   }
+}
+
+/** Samples, those first on which rows suffer most, on the average of their ranks. `sensitivities`: [sample][row]. */
+function hardestFirst(samples: readonly number[], sensitivities: number[][]): number[] {
+  const ranks = samples.map(() => 0);
+  for (const row of sensitivities[0]?.keys() ?? []) {
+    const ordered = [...samples.keys()].sort(
+      (a, b) => sensitivities[b]![row]! - sensitivities[a]![row]! || a - b,
+    );
+    for (const [rank, at] of ordered.entries()) ranks[at]! += rank;
+  }
+  return [...samples.keys()].sort((a, b) => ranks[a]! - ranks[b]! || a - b).map((at) => samples[at]!);
 }

@@ -2,7 +2,7 @@
 import { ERROR_SQUARES, type MetricChoice } from '../../shared/protocol.js';
 import type { Row } from './rows.js';
 
-/** Values of a scored tensor up to which each gets a run of its own, so that nothing is left to chance. */
+/** Values of a scored tensor up to which each direction may get a run of its own, so that nothing is left to chance. */
 const MOST_VALUES = 4;
 const METRICS: readonly string[] = ['psnr', 'sqnr', 'mse'];
 

@@ -148,18 +148,6 @@ function stageOf(samples: number, stage: number): number {
   return Math.max(1, Math.floor((samples * stage) / STAGES));
 }
 
-/** Samples, those first on which rows suffer most, on the average of their ranks. `sensitivities`: [sample][row]. */
-export function hardestFirst(samples: readonly number[], sensitivities: number[][]): number[] {
-  const ranks = samples.map(() => 0);
-  for (const row of sensitivities[0]?.keys() ?? []) {
-    const ordered = [...samples.keys()].sort(
-      (a, b) => sensitivities[b]![row]! - sensitivities[a]![row]! || a - b,
-    );
-    for (const [rank, at] of ordered.entries()) ranks[at]! += rank;
-  }
-  return [...samples.keys()].sort((a, b) => ranks[a]! - ranks[b]! || a - b).map((at) => samples[at]!);
-}
-
 /** The r-th smallest of m values, r = ceil((m + 1) p); infinite where m is too small to tell. */
 export function quantile(values: number[], probability: number): number {
   const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
